@@ -75,7 +75,7 @@ def collected(folder: Path, cache: Path, name: str) -> list[Row]:
                 estimates.features[list(estimates.order[:HITS])],
                 estimates.of_recall,
                 base[:READ] / max(float(base[0]), 1e-9),
-                text_evidence(estimates.asked, estimates.memories[:READ]),
+                text_evidence(estimates.requirements, estimates.memories[:READ]),
                 read,
             )
         )

@@ -36,7 +36,7 @@ from benchmarks.engine_store import Built, built
 from benchmarks.engine_write import batch_figure, durable_figures
 from benchmarks.latency import load
 from benchmarks.timing import written
-from memorata.index.approximate import LARGE
+from memorata.index.approximate import APPROXIMATE_FROM
 
 _MILLION = 1_000_000
 _BESIDE_PEERS = 10_000
@@ -133,7 +133,7 @@ def at_one_size(options: argparse.Namespace, work: Path, made: Built) -> Iterato
                 yield from fast_figures(work, made.size)
         if made.size == _BESIDE_BARE:
             yield from bare_figures(made)
-        if made.size >= LARGE:
+        if made.size >= APPROXIMATE_FROM:
             yield from indexed_figures(made)
 
 

@@ -16,7 +16,7 @@ from benchmarks.engine_store import Built, opened, texts_of, vectors_of
 from benchmarks.latency import Spread, asked, milliseconds
 from benchmarks.peers import POOL, Way, peers
 from benchmarks.postings import Postings
-from memorata.index.vectors import EXACT, Vectors
+from memorata.index.vectors import MAX_EXACT_VECTORS, Vectors
 
 _OURS = "memorata"
 _QUESTIONS = 100
@@ -73,7 +73,7 @@ class _Bare(NamedTuple):
 def bare_figures(made: Built) -> Iterator[Figure]:
     """Yield a recall against the sum of a bare vector search and a bare BM25 search of a hundred each."""
     rows = vectors_of(made.size)
-    own = Vectors(rows.shape[1], exact=made.size <= EXACT)
+    own = Vectors(rows.shape[1], exact=made.size <= MAX_EXACT_VECTORS)
     own.add(np.arange(made.size, dtype=np.int32), rows)
     with opened(made.path) as engine:
         tokens = [engine.analyser.tokens(text) for text in texts_of(made.size)]

@@ -31,7 +31,7 @@ from memorata.evaluate.cached_embedder import CachedEmbedder
 from memorata.evaluate.datasets import open_dataset
 from memorata.evaluate.runner import document_text
 from memorata.index.codes import closest, sign_bits
-from memorata.index.vectors import FURTHER, RESCORED, Vectors, differing
+from memorata.index.vectors import MAX_RESCORED, MIN_RESCORED, Vectors, differing
 
 Floats = npt.NDArray[np.float32]
 Search = Callable[[Floats], npt.NDArray[np.intp]]
@@ -79,12 +79,12 @@ def searches(rows: Floats) -> Iterator[tuple[str, Search]]:
 
         return search
 
-    for depth in (RESCORED, 3 * RESCORED, FURTHER):
+    for depth in (MIN_RESCORED, 3 * MIN_RESCORED, MAX_RESCORED):
         yield f"{depth:,} for all", by_depth(depth)
     vectors = Vectors(rows.shape[1], exact=False)
     vectors.add(owners, rows)
     yield (
-        f"{RESCORED:,}, {FURTHER:,} where it takes more",
+        f"{MIN_RESCORED:,}, {MAX_RESCORED:,} where it takes more",
         lambda query: vectors.search(query, LIMIT, None, lambda places: rows[places])[0],
     )
 

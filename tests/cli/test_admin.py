@@ -120,7 +120,7 @@ def test_stats_say_how_vectors_are_searched(cli: Run, tea: str, monkeypatch: pyt
     plain = dict(line.split("\t") for line in cli("stats").out.splitlines())
     assert plain["vector searches"] == "exact in 1 namespace"
     assert "they would be faster" not in plain
-    monkeypatch.setattr(cell_rows, "EXACT", 1)
+    monkeypatch.setattr(cell_rows, "MAX_EXACT_VECTORS", 1)
     monkeypatch.setenv("MEMORATA_APPROXIMATE_FROM", "3")
     plain = dict(line.split("\t") for line in cli("stats").out.splitlines())
     assert plain["vector searches"] == "sign bits in 1 namespace"

@@ -147,7 +147,7 @@ def test_a_better_model_is_advised_once(cli: Run, home: Path, monkeypatch: pytes
 def test_a_large_namespace_without_an_index_is_told_how_to_get_one(
     cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cell_rows, "EXACT", 1)
+    monkeypatch.setattr(cell_rows, "MAX_EXACT_VECTORS", 1)
     monkeypatch.setenv("MEMORATA_APPROXIMATE_FROM", "3")
     assert "advice: a large namespace has no approximate index yet: memorata maintain" in cli("doctor").out
     monkeypatch.setattr(cell_rows, "is_available", lambda: False)

@@ -159,6 +159,6 @@ def test_the_step_from_few_to_many_is_left_to_those_who_load(
 ) -> None:
     store.add([entry("m0")])
     seen(store)
-    monkeypatch.setattr(cache, "EXACT", 1)
+    monkeypatch.setattr(cache, "MAX_EXACT_VECTORS", 1)
     store.add([entry("m1")])
     assert seen(store) == reopened(store)

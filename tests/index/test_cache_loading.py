@@ -58,7 +58,7 @@ def pair(
     for module, name, value in ((writing, "TAIL", 8), (segments, "TAIL", 8), (segments, "_FAN_OUT", 2)):
         monkeypatch.setattr(module, name, value)
     if request.param == "codes":
-        monkeypatch.setattr(cache, "EXACT", 5)
+        monkeypatch.setattr(cache, "MAX_EXACT_VECTORS", 5)
     stores = [SqliteStore(tmp_path / "m.db", durable=False) for _ in range(2)]
     for store in stores:
         store.use_embedder(EMBEDDER, DIMENSION)
@@ -186,7 +186,7 @@ def test_passages_count_when_it_is_decided_how_to_search(
 ) -> None:
     one, other = pair
     # Six memories, three of which have two passages: too many to keep in full, and nothing has codes yet.
-    monkeypatch.setattr(cache, "EXACT", 8)
+    monkeypatch.setattr(cache, "MAX_EXACT_VECTORS", 8)
     one.add(numbered(0, 6))
     answer(other)
     assert not other._cache._kept["", HERE][0].vectors.exact

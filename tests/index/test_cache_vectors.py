@@ -47,7 +47,7 @@ def seen(store: SqliteStore) -> tuple[list[int], list[float], list[int], int]:
 def test_in_whatever_order_vectors_come_a_process_sees_what_a_new_one_sees(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, exact: int
 ) -> None:
-    monkeypatch.setattr(cache, "EXACT", exact)
+    monkeypatch.setattr(cache, "MAX_EXACT_VECTORS", exact)
     dice = random.Random(seed)
     writer, reader = SqliteStore(tmp_path / "m.db", durable=False), SqliteStore(tmp_path / "m.db")
     for store in (writer, reader):

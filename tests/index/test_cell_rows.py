@@ -62,8 +62,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def store(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
-    monkeypatch.setattr(cache, "EXACT", 100)
-    monkeypatch.setattr(cell_rows, "EXACT", 100)
+    monkeypatch.setattr(cache, "MAX_EXACT_VECTORS", 100)
+    monkeypatch.setattr(cell_rows, "MAX_EXACT_VECTORS", 100)
     with closing(opened(shutil.copy(filled, tmp_path))) as store:
         yield store
 
@@ -119,7 +119,7 @@ def test_a_process_that_only_opens_the_file_writes_nothing(store: SqliteStore) -
 
 
 def test_a_small_namespace_gets_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "EXACT", 100)
+    monkeypatch.setattr(cache, "MAX_EXACT_VECTORS", 100)
     store = opened(tmp_path / "m.db")
     store.add(entries(0, 999))
     assert renewed(store) == 0
@@ -312,7 +312,7 @@ def test_without_the_library_bits_are_scanned_and_doctor_says_what_to_install(
     other.purge("default", ["m3"])
     other.close()
     monkeypatch.undo()
-    monkeypatch.setattr(cache, "EXACT", 100)
+    monkeypatch.setattr(cache, "MAX_EXACT_VECTORS", 100)
     found_again = index_of(opened(store.path))
     assert found_again is not None
     assert not found_again.covered[3]
@@ -361,7 +361,7 @@ def test_a_threshold_is_a_whole_number_of_at_least_one(wrong: int) -> None:
 def test_maintain_makes_it_and_a_recall_says_that_it_was_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "EXACT", 100)
+    monkeypatch.setattr(cache, "MAX_EXACT_VECTORS", 100)
     embedder = LexicalEmbedder(dimension=DIMENSION)
     with memorata.open(tmp_path / "m.db", embedder=embedder, approximate_from=600) as memory:
         memory.remember_many([f"Anna has cup number{number}" for number in range(600)])

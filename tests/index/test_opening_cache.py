@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 def patiently(store: SqliteStore, content: str) -> bool:
     """Ask until openings have been read, and return the answer."""
-    for _ in range(openings._PATIENCE + 4):
+    for _ in range(openings._MIN_LOOKS + 4):
         found = store.is_new(HERE, content)
     return found
 
@@ -44,8 +44,8 @@ def patiently(store: SqliteStore, content: str) -> bool:
 def test_who_asks_for_the_first_time_is_sent_to_search(store: SqliteStore) -> None:
     assert store.is_new(HERE, NEW)
     store.add([entry("a", "Anna likes tea")])
-    answers = [store.is_new(HERE, NEW) for _ in range(openings._PATIENCE + 2)]
-    assert answers == [*[False] * openings._PATIENCE, True, True]
+    answers = [store.is_new(HERE, NEW) for _ in range(openings._MIN_LOOKS + 2)]
+    assert answers == [*[False] * openings._MIN_LOOKS, True, True]
 
 
 def test_what_is_repeated_contradicted_or_too_short_is_no_news(store: SqliteStore) -> None:
@@ -129,12 +129,12 @@ def test_a_large_namespace_is_read_a_part_at_a_time(
 ) -> None:
     monkeypatch.setattr(openings, "_PAGE_SIZE", 2)
     store.add([entry(str(number), f"Number {number} is here") for number in range(5)])
-    answers = [store.is_new(HERE, NEW) for _ in range(openings._PATIENCE + 3)]
-    assert answers == [*[False] * (openings._PATIENCE + 2), True]
+    answers = [store.is_new(HERE, NEW) for _ in range(openings._MIN_LOOKS + 3)]
+    assert answers == [*[False] * (openings._MIN_LOOKS + 2), True]
 
 
 def test_few_namespaces_are_kept(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openings, "_KEPT", 1)
+    monkeypatch.setattr(openings, "_MAX_NAMESPACES", 1)
     store.add([entry("a", "Anna likes tea"), entry("b", "Anna likes tea", namespace="acme/bob")])
     assert patiently(store, NEW)
     assert not store.is_new("acme/bob", NEW)

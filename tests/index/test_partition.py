@@ -12,7 +12,7 @@ from memorata.index import partition as module
 from memorata.index.index import Speakers
 from memorata.index.lexical import Saturated, TermList
 from memorata.index.partition import Blocks, Partition
-from memorata.index.postings import MOST
+from memorata.index.postings import MAX_FREQUENCY
 from memorata.index.record import FORGOTTEN, Records, changed, gone, packed, unpacked
 from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory, Source
@@ -108,7 +108,7 @@ def test_the_tail_lists_words_in_slot_order_until_a_new_generation() -> None:
     partition = filled(record(), record())
     partition.remember_tail(0, {"content": {"tea": 2}})
     partition.remember_tail(1, {"content": {"tea": 250_000}, "tags": {"tea": 1}})
-    assert listed(partition.tail_list("content", "tea")) == {0: 2, 1: MOST}
+    assert listed(partition.tail_list("content", "tea")) == {0: 2, 1: MAX_FREQUENCY}
     assert listed(partition.tail_list("tags", "tea")) == {1: 1}
     assert listed(partition.tail_list("content", "milk")) == {}
     partition.start_generation(1, 2)
@@ -287,25 +287,25 @@ def test_all_blocks_are_kept_once_a_small_namespace_is_asked_again_and_again(
         return [partition.blocks(read) for _ in range(times)]
 
     before = partition.nbytes
-    assert asked(module._SINGLE_READS) == [None] * module._SINGLE_READS
+    assert asked(module._MIN_READS) == [None] * module._MIN_READS
     assert asked(3) == [kept] * 3
     assert len(reads) == 1
     assert partition.nbytes == before + len(b"a block") + module._ENTRY_BYTES
     # Segments that were written anew have other blocks, which are waited for longer.
     partition.start_generation(1, 1)
     partition.segments(lambda: [(2, 0, 128)])
-    assert asked(2 * module._SINGLE_READS) == [None] * (2 * module._SINGLE_READS)
+    assert asked(2 * module._MIN_READS) == [None] * (2 * module._MIN_READS)
     assert asked(1) == [kept]
     for generation in range(2, 20):
         partition.start_generation(generation, 1)
         partition.segments(lambda: [(2, 0, 128)])
-        asked(module._MOST_PATIENCE + 1)
+        asked(module._MAX_PATIENCE + 1)
     assert partition.blocks(read) == kept
     # There are too many of a large one, or of one with long texts.
-    monkeypatch.setattr(module, "_KEPT_BUCKETS", 100)
+    monkeypatch.setattr(module, "_MAX_BUCKETS", 100)
     partition.start_generation(20, 1)
     partition.segments(lambda: [(2, 0, 128)])
-    assert asked(2 * module._MOST_PATIENCE) == [None] * (2 * module._MOST_PATIENCE)
+    assert asked(2 * module._MAX_PATIENCE) == [None] * (2 * module._MAX_PATIENCE)
 
 
 def test_blocks_of_segments_that_are_as_they_were_are_not_read_again() -> None:
@@ -316,7 +316,7 @@ def test_blocks_of_segments_that_are_as_they_were_are_not_read_again() -> None:
         return {**former, (len(given), 0): (b"a block", 0, 0, 0)}
 
     partition.segments(lambda: [(1, 0, 128)])
-    for _ in range(module._SINGLE_READS + 1):
+    for _ in range(module._MIN_READS + 1):
         before = partition.blocks(read)
     assert before is not None
     for generation in (1, 2):
@@ -383,9 +383,7 @@ def test_a_damaged_block_keeps_only_its_own_words_from_being_found() -> None:
     def read(former: Blocks) -> Blocks:
         raise IndexCorrupt("a block is damaged")
 
-    assert [partition.blocks(read) for _ in range(3 * module._SINGLE_READS)] == [None] * (
-        3 * module._SINGLE_READS
-    )
+    assert [partition.blocks(read) for _ in range(3 * module._MIN_READS)] == [None] * (3 * module._MIN_READS)
 
 
 def test_memories_are_read_once_and_nothing_that_can_be_written_to_is_kept(

@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.index.postings import (
-    MOST,
+    MAX_FREQUENCY,
     PLACES,
     SPAN,
     Lists,
-    found,
     inverted,
     key_of,
     merged,
     opened,
     parts_of,
     places_of,
+    term_lists,
 )
 from memorata.model.errors import IndexCorrupt
 
@@ -32,7 +32,7 @@ def listed(documents: Documents) -> dict[tuple[str, str], dict[int, int]]:
     for slot, fields in documents:
         for field, terms in fields.items():
             for term, times in terms.items():
-                lists.setdefault((field, term), {})[slot] = min(times, MOST)
+                lists.setdefault((field, term), {})[slot] = min(times, MAX_FREQUENCY)
     return lists
 
 
@@ -47,7 +47,9 @@ def read(lists: Lists, first: int) -> dict[tuple[str, str], dict[int, int]]:
             low, long = places_of(key)
             places = [place for place in (low & (buckets - 1), long) if place in by_place]
             field, term = parts_of(key)
-            (only,) = [hits[field] for place in places if field in (hits := found(by_place[place], term))]
+            (only,) = [
+                hits[field] for place in places if field in (hits := term_lists(by_place[place], term))
+            ]
             slots = (only[0].astype(int) + first).tolist()
             assert slots == sorted(slots)
             result[field, term] = dict(zip(slots, only[1].tolist(), strict=True))
@@ -100,7 +102,7 @@ def test_what_a_term_has_in_all_fields_is_read_at_once() -> None:
     buckets, blocks = inverted(documents, 0).blocks()
     low, long = places_of(key_of("content", "tea"))
     assert (low, long) == places_of(key_of("tags", "tea"))
-    hits = found(dict(blocks)[low & (buckets - 1)], "tea")
+    hits = term_lists(dict(blocks)[low & (buckets - 1)], "tea")
     assert {field: (slots.tolist(), set(times.tolist())) for field, (slots, times) in hits.items()} == {
         "content": (list(range(0, 400, 2)), {2}),
         "tags": (list(range(0, 400, 2)), {1}),
@@ -121,12 +123,12 @@ def test_the_last_slot_of_the_longest_segment_fits() -> None:
 
 def test_a_term_of_every_slot_of_the_longest_segment_fits() -> None:
     _, ((_, block),) = inverted([(slot, {"content": {"tea": 1}}) for slot in range(SPAN)], 0).blocks()
-    assert found(block, "tea")["content"][0].tolist() == list(range(SPAN))
+    assert term_lists(block, "tea")["content"][0].tolist() == list(range(SPAN))
 
 
 def test_a_frequency_beyond_two_bytes_counts_as_the_largest() -> None:
     _, ((_, block),) = inverted([(0, {"content": {"tea": 250_000}})], 0).blocks()
-    assert opened(block)[3].tolist() == [MOST]
+    assert opened(block)[3].tolist() == [MAX_FREQUENCY]
 
 
 BLOCK = inverted([(1, {"content": {"tea": 1}}), (5, {"content": {"tea": 2}})], 0).blocks()[1][0][1]
@@ -171,6 +173,6 @@ def test_nothing_merges_to_nothing() -> None:
 def test_blocks_with_a_right_checksum_that_are_none_are_refused(body: bytes) -> None:
     """Found by fuzzing: whoever makes a file can make its checksums."""
     block = b"\x03\x00\x00\x00" + zlib.crc32(body).to_bytes(4, "little") + body
-    for read in (opened, lambda block: found(block, "tea")):
+    for read in (opened, lambda block: term_lists(block, "tea")):
         with pytest.raises(IndexCorrupt):
             read(block)

@@ -6,7 +6,7 @@ from tests.store.samples import DIMENSION, EMBEDDER, HERE, direction, entry
 
 from memorata.index import segments
 from memorata.index.codes import Codes
-from memorata.index.postings import PLACES, found, opened, parts_of
+from memorata.index.postings import PLACES, opened, parts_of, term_lists
 from memorata.index.segments import stored_vectors
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.session import SqliteSession
@@ -36,7 +36,7 @@ def connection(store: SqliteStore) -> SqliteSession:
 
 def tea(store: SqliteStore) -> list[int]:
     """The slots that the segments list under "tea"."""
-    lists = [(first, found(block, "tea")) for first, block in blocks(store)]
+    lists = [(first, term_lists(block, "tea")) for first, block in blocks(store)]
     return [first + int(slot) for first, hits in lists if "content" in hits for slot in hits["content"][0]]
 
 

@@ -24,8 +24,8 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     monkeypatch.setattr(writing, "TAIL", 4)
     monkeypatch.setattr(segments, "TAIL", 4)
     monkeypatch.setattr(segments, "_FAN_OUT", 2)
-    monkeypatch.setattr(coding, "RUN", 8)
-    monkeypatch.setattr(cache, "EXACT", 0)
+    monkeypatch.setattr(coding, "SHORT_RUN_SLOTS", 8)
+    monkeypatch.setattr(cache, "MAX_EXACT_VECTORS", 0)
     opened = SqliteStore(":memory:")
     opened.use_embedder(EMBEDDER, DIMENSION)
     yield opened

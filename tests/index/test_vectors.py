@@ -168,7 +168,7 @@ def test_codes_take_a_fraction_of_the_memory() -> None:
 @pytest.mark.parametrize("passages", [1, 3])
 @pytest.mark.parametrize("share", [None, 0.9, 0.3])
 def test_bytes_leave_out_nothing_that_is_among_the_best(passages: int, share: float | None) -> None:
-    count = 3 * module.FLOATS
+    count = 3 * module.MAX_FLOAT_VECTORS
     random = np.random.default_rng(11)
     # Half of them are close together, where rounding may take one for the other.
     far = clustered(count // 2, 384)
@@ -195,9 +195,9 @@ def _all_compared(found: Vectors, query: Floats, mask: Mask | None) -> list[tupl
 
 
 def test_what_is_added_later_is_compared_as_bytes_too() -> None:
-    rows = clustered(module.FLOATS + 600, 64)
+    rows = clustered(module.MAX_FLOAT_VECTORS + 600, 64)
     found = Vectors(64, exact=True)
-    before = module.FLOATS + 300
+    before = module.MAX_FLOAT_VECTORS + 300
     found.add(np.arange(before, dtype=np.int32), rows[:before])
     assert search(found, rows, rows[7], 1, None) == [7]
     found.add(np.arange(before, len(rows), dtype=np.int32), rows[before:])
@@ -205,7 +205,7 @@ def test_what_is_added_later_is_compared_as_bytes_too() -> None:
 
 
 def test_room_for_bytes_is_counted_before_they_are_made() -> None:
-    rows = clustered(2 * module.FLOATS, 64)
+    rows = clustered(2 * module.MAX_FLOAT_VECTORS, 64)
     found = Vectors(64, exact=True)
     found.reserve(len(rows))
     found.add(np.arange(len(rows), dtype=np.int32), rows)
@@ -239,23 +239,23 @@ def test_more_are_re_scored_where_signs_say_little(monkeypatch: pytest.MonkeyPat
         return hits / 200
 
     with_more = found(alike)
-    assert max(sizes) >= module.FURTHER
-    monkeypatch.setattr(module, "FURTHER", module.RESCORED)
+    assert max(sizes) >= module.MAX_RESCORED
+    monkeypatch.setattr(module, "MAX_RESCORED", module.MIN_RESCORED)
     assert found(alike) < with_more
-    monkeypatch.setattr(module, "FURTHER", 4 * module.RESCORED)
+    monkeypatch.setattr(module, "MAX_RESCORED", 4 * module.MIN_RESCORED)
     sizes.clear()
     # Where the closest stand out, the first look is enough for most questions.
     assert found(clustered(12_000, 128)) >= 0.99
-    assert np.median(sizes) < 2 * module.RESCORED
+    assert np.median(sizes) < 2 * module.MIN_RESCORED
 
 
 def test_the_bounds_are_those_that_were_measured() -> None:
-    assert (module.EXACT, module.FLOATS) == (20_000, 2_048)
-    assert (module.RESCORED, module.FURTHER) == (1_000, 4_000)
+    assert (module.MAX_EXACT_VECTORS, module.MAX_FLOAT_VECTORS) == (20_000, 2_048)
+    assert (module.MIN_RESCORED, module.MAX_RESCORED) == (1_000, 4_000)
 
 
 def test_a_text_in_which_nothing_was_found_makes_no_other_doubtful(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = clustered(2 * module.FLOATS, 64)
+    rows = clustered(2 * module.MAX_FLOAT_VECTORS, 64)
     rows[5] = 0
     found = Vectors(64, exact=True)
     found.add(np.arange(len(rows), dtype=np.int32), rows)

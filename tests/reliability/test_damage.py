@@ -41,7 +41,7 @@ def path(sound: Path, tmp_path: Path) -> Path:
 def codes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search by codes, as if there were many more vectors."""
     for module in (index_vectors, cache):
-        monkeypatch.setattr(module, "EXACT", 10)
+        monkeypatch.setattr(module, "MAX_EXACT_VECTORS", 10)
 
 
 def flip(file: Path, table: str, column: str, where: str = "1") -> None:

@@ -34,7 +34,7 @@ NAMESPACES = ("acme/alice", "acme/bob")
 WORDS = ("tea", "milk", "cup", "train", "lisbon", "anna")
 SCORER = BM25(1.2, 0.75)
 LIMITS = ((writing, "TAIL", 3), (segments, "TAIL", 3), (segments, "_FAN_OUT", 2), (segments, "SPAN", 16),
-          (cache, "EXACT", 6))  # fmt: skip
+          (cache, "MAX_EXACT_VECTORS", 6))  # fmt: skip
 
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
 tags = st.lists(st.sampled_from(WORDS), max_size=2, unique=True).map(tuple)

@@ -78,7 +78,7 @@ def blobs(data: bytes) -> None:
         lambda data: record.unpacked_run(data, 1),
         record.decoded_terms,
         postings.opened,
-        lambda data: postings.found(data, "tea"),
+        lambda data: postings.term_lists(data, "tea"),
     )
     record.unpacked([body + crc32(body).to_bytes(4, "little")])
     for blob in (data, *sealed):

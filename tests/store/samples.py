@@ -10,7 +10,7 @@ import numpy as np
 
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.index.codes import Floats
-from memorata.index.index import Found, Index
+from memorata.index.index import Index, LegCandidates
 from memorata.index.lexical import LexicalQuery
 from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
@@ -67,7 +67,7 @@ def query(*terms: str, excluded: Sequence[str] = (), **fields: float) -> Lexical
     return LexicalQuery(wanted, fields or {"content": 1.0}, tuple(excluded), SCORER)
 
 
-def found_ids(view: Index, found: Found) -> list[str]:
+def found_ids(view: Index, found: LegCandidates) -> list[str]:
     """Return the ids of what a leg found, in its order."""
     return [memory.id for memory in view.memories(found.slots)]
 

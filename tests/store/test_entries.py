@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from memorata.index.index import Found
+from memorata.index.index import LegCandidates
 from memorata.model.memory import Memory
 from memorata.store.entries import Change, Entry, Page
 
@@ -18,6 +18,6 @@ def test_small_results_compare_by_value() -> None:
 
 
 def test_a_leg_without_terms_has_no_details() -> None:
-    found = Found(np.zeros(0, np.intp), np.zeros(0))
+    found = LegCandidates(np.zeros(0, np.intp), np.zeros(0))
     assert found.detail is None
     assert found.ceiling == 0

@@ -27,8 +27,8 @@ def test_a_direction_has_length_one() -> None:
 
 
 def test_a_query_asks_for_the_content_unless_it_names_fields() -> None:
-    assert list(query("tea").wanted()) == [("content", "tea", 1.0)]
-    assert list(query("tea", tags=2.0).wanted()) == [("tags", "tea", 2.0)]
+    assert list(query("tea").lookups()) == [("content", "tea", 1.0)]
+    assert list(query("tea", tags=2.0).lookups()) == [("tags", "tea", 2.0)]
 
 
 def test_pages_and_what_is_recalled_are_those_of_one_namespace() -> None:

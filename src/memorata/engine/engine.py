@@ -433,7 +433,7 @@ class Engine(Parts):
         ...     hit.memory.namespace
         'acme'
         """
-        from memorata.engine.recall.across import expanded, recall_across
+        from memorata.engine.recall.federation import expanded, recall_across
 
         if wrong := options.keys() & {"namespace", "sessions"}:
             raise InvalidArgument(

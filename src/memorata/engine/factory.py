@@ -34,7 +34,7 @@ from memorata.engine.services.specification import (
 )
 from memorata.engine.word_settings import WordSettings, checked_analyser
 from memorata.engine.write.drafts import DedupeMode, DedupeRules
-from memorata.index.approximate import LARGE
+from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.model import checks
 from memorata.model.errors import (
     ConsentNeeded,
@@ -85,7 +85,7 @@ def open(
     read_only: bool = False,
     replica: str | ServerAddress | None = None,
     migration_backup: bool = True,
-    approximate_from: int = LARGE,
+    approximate_from: int = APPROXIMATE_FROM,
     resources: Resources | None = None,
     clock: Callable[[], datetime] | None = None,
     logging: Logging | None = None,
@@ -280,7 +280,7 @@ def open_store(
     must_exist: bool = False,
     backup: bool = True,
     replica: str | ServerAddress | None = None,
-    approximate_from: int = LARGE,
+    approximate_from: int = APPROXIMATE_FROM,
     read_only: bool = False,
     encryption_key: str | None = None,
 ) -> Store:

@@ -52,7 +52,7 @@ from memorata.engine.services.specification import (
     open_summaries,
 )
 from memorata.engine.write.drafts import DEDUPE_RULES, DedupeMode, DedupeRules
-from memorata.index.approximate import LARGE
+from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import DEFAULT_NAMESPACE
@@ -189,7 +189,9 @@ class Settings(BaseModel):
         default=None, description="What the file is encrypted with: a key, file:PATH or command:COMMAND."
     )
     approximate_from: int = Field(
-        default=LARGE, ge=1, description="From how many vectors on a namespace gets an approximate index."
+        default=APPROXIMATE_FROM,
+        ge=1,
+        description="From how many vectors on a namespace gets an approximate index.",
     )
     models: Path = Field(
         default_factory=lambda: models_folder(os.environ, sys.platform, Path.home()),

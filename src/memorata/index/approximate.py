@@ -31,13 +31,13 @@ from memorata._frozen import frozen
 from memorata.index.codes import Floats, Owners
 from memorata.model.errors import IndexCorrupt, MissingExtra
 
-LARGE: Final = 100_000
+APPROXIMATE_FROM: Final = 100_000
 """From this many vectors in a namespace on, an approximate index is worth its making."""
 PROBES: Final = 64
 """How many cells are read for a query without a filter."""
-SHORTLIST: Final = 400
+MIN_SHORTLIST: Final = 400
 """How many vectors are compared anew at least."""
-SHARE: Final = 0.5
+MIN_ALLOWED_SHARE: Final = 0.5
 """A filter that lets less than this share through is left to the scan. Where vectors lie evenly in all
 directions, the closest of few may lie in any cell: of 100,000 made-up ones, of which 30 % were allowed, the
 scan found .94 of the fifty closest and the index .88. On embeddings of texts the index found more than the
@@ -178,7 +178,7 @@ class Approximate:
         wanted.qb, wanted.nprobe = _QUERY_BITS, min(PROBES, self._cells)
         if mask is not None:
             share = np.count_nonzero(mask) / max(1, mask.size)
-            if share < SHARE:
+            if share < MIN_ALLOWED_SHARE:
                 return None
             wanted.nprobe = min(math.ceil(PROBES / share), self._cells)
             bitmap = np.packbits(mask, bitorder="little")

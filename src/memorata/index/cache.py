@@ -23,7 +23,7 @@ from memorata.index.partition import Partition
 from memorata.index.posting_lists import SEGMENTS
 from memorata.index.record import Records, decoded_terms, unpacked, unpacked_run
 from memorata.index.segments import Embedder, stored_vectors, vectors_statement
-from memorata.index.vectors import EXACT
+from memorata.index.vectors import MAX_EXACT_VECTORS
 from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session, Statement
 from memorata.store.entries import Entry
@@ -143,7 +143,7 @@ def catch_up(partition: Partition, added: Sequence[Added], until: int, dimension
         records += batch.records
     first = len(partition)
     owners, rows = rows_of(entries, first, dimension)
-    if not entries or not partition.vectors.exact or len(partition.vectors) + len(owners) > EXACT:
+    if not entries or not partition.vectors.exact or len(partition.vectors) + len(owners) > MAX_EXACT_VECTORS:
         # What a large namespace keeps is made by those who load it.
         return
     for slot, entry in enumerate(entries, first):
@@ -172,7 +172,7 @@ def rows_of(entries: Sequence[Entry], first: int, dimension: int) -> tuple[Owner
     return owners, np.concatenate([vectors for _, vectors in rows]).astype(np.float32, copy=False)
 
 
-_BLOCK: Final = 20_000
+_BLOCK_SLOTS: Final = 20_000
 _CHANGED: Final = (
     "SELECT DISTINCT slot, kind = 'vectors' FROM changes WHERE namespace = ? AND change > ? AND kind <> 'add'"
 )
@@ -232,7 +232,7 @@ def caught_up(
     if late is None:
         return _loaded(session, namespace, embedder)
     more = len(late[0]) + namespace.slots - slots_before
-    if partition.vectors.exact and len(partition.vectors) + more > EXACT:
+    if partition.vectors.exact and len(partition.vectors) + more > MAX_EXACT_VECTORS:
         return _loaded(session, namespace, embedder)
     # More than that memories were added: any of the others may be another by now.
     partition.forget_memories()
@@ -255,7 +255,7 @@ def caught_up(
 
 
 def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | None) -> Partition:
-    number, is_small = namespace.number, namespace.slots <= _BLOCK
+    number, is_small = namespace.number, namespace.slots <= _BLOCK_SLOTS
     if is_small:
         whole = [_tail(namespace, namespace.flushed), _records_from(session, namespace, 0)]
         if embedder is not None:
@@ -267,18 +267,18 @@ def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | 
         session.namespace(namespace.path, whole)
     vectors = 0 if embedder is None else _count_coded(session, number, embedder)
     read: tuple[Owners, Floats] | None = None
-    if embedder is not None and vectors <= EXACT:
+    if embedder is not None and vectors <= MAX_EXACT_VECTORS:
         if is_small:
             # To add their lengths up, a server looks at all of them as well.
             read = stored_vectors(session, number, embedder, 0, namespace.slots)
         vectors = _count_vectors(session, number, embedder) if read is None else len(read[0])
-    fresh = Partition(embedder[1] if embedder else 0, exact=vectors <= EXACT)
+    fresh = Partition(embedder[1] if embedder else 0, exact=vectors <= MAX_EXACT_VECTORS)
     fresh.change = namespace.change
     fresh.start_generation(namespace.generation, namespace.flushed)
     _load_records(session, namespace, fresh, 0)
     _load_tail(session, namespace, fresh, namespace.flushed)
     if embedder is not None:
-        fresh.vectors.reserve(vectors if vectors <= EXACT else max(vectors, namespace.slots))
+        fresh.vectors.reserve(vectors if vectors <= MAX_EXACT_VECTORS else max(vectors, namespace.slots))
         if read is not None and fresh.vectors.exact:
             fresh.vectors.add(*read)
         else:
@@ -297,7 +297,7 @@ def _count_vectors(session: Session, number: int, embedder: tuple[int, int]) -> 
     """Return how many vectors a namespace has, or that they are many."""
     place = session.dialect.vectors_number
     # Adding up walks over the vectors themselves: only as far as tells whether they are few.
-    bounds = place(embedder[0], number, 0), place(embedder[0], number, SLOTS), EXACT + 1
+    bounds = place(embedder[0], number, 0), place(embedder[0], number, SLOTS), MAX_EXACT_VECTORS + 1
     (size,) = session.execute(_VECTOR_SIZES, (number, *bounds)).fetchone()
     return int(size) // (4 * embedder[1])
 
@@ -306,8 +306,8 @@ def _load_records(session: Session, namespace: Namespace, into: Partition, start
     if not start:
         # Room for all at once; where a few are added, making room for them would copy all others.
         into.reserve(namespace.slots)
-    for first in range(start, max(start + 1, namespace.slots), _BLOCK):
-        end = first + _BLOCK if first + _BLOCK < namespace.slots else SLOTS
+    for first in range(start, max(start + 1, namespace.slots), _BLOCK_SLOTS):
+        end = first + _BLOCK_SLOTS if first + _BLOCK_SLOTS < namespace.slots else SLOTS
         into.append(_records(session, namespace.number, first, end))
     if len(into) != namespace.slots:
         raise IndexCorrupt(f"{namespace.path} has {len(into)} records for {namespace.slots} slots")
@@ -337,7 +337,7 @@ def _tail(namespace: Namespace, start: int) -> Statement:
 
 def _records_from(session: Session, namespace: Namespace, start: int) -> Statement:
     """Return what reads the first records from a slot on, as :func:`_load_records` does."""
-    end = start + _BLOCK if start + _BLOCK < namespace.slots else SLOTS
+    end = start + _BLOCK_SLOTS if start + _BLOCK_SLOTS < namespace.slots else SLOTS
     return session.dialect.joined(_ROWS), (namespace.number, start, end)
 
 

@@ -27,14 +27,14 @@ from memorata.index.approximate import (
 )
 from memorata.index.codes import Floats, Owners
 from memorata.index.segments import Embedder, stored_vectors
-from memorata.index.vectors import EXACT, Vectors
+from memorata.index.vectors import MAX_EXACT_VECTORS, Vectors
 from memorata.model.errors import IndexCorrupt, MissingExtra
 from memorata.store.database import Database, Session
 from memorata.store.entries import Progress
 from memorata.store.rows import NAMED, SLOTS, find_namespace, marks
 
 _PART_BYTES: Final = 16 * 1024 * 1024
-_BLOCK: Final = 20_000
+_BLOCK_SLOTS: Final = 20_000
 """How many slots are read at a time."""
 _MAX_NUMBERS: Final = 500
 _SLACK: Final = 4
@@ -85,19 +85,19 @@ def renew(
     due = database.read(lambda session: _due(session, embedder[0], least))
     if due is None:
         return False
-    number, path, slots, change, known = due
+    number, path, slots, change, base = due
 
     def blocks(start: int) -> Iterator[tuple[Owners, Floats]]:
-        for first in range(start, slots, _BLOCK):
+        for first in range(start, slots, _BLOCK_SLOTS):
             progress("the approximate index", first, slots)
             with database.reading() as (session, _):
-                block = stored_vectors(session, number, embedder, first, min(first + _BLOCK, slots))
+                block = stored_vectors(session, number, embedder, first, min(first + _BLOCK_SLOTS, slots))
             yield block
 
-    if known is None:
+    if base is None:
         sample, count = database.read(lambda session: _sample(session, number, embedder, slots))
-        known = trained(sample, count)
-    cells = extended(known, blocks(known.until), slots)
+        base = trained(sample, count)
+    cells = extended(base, blocks(base.until), slots)
     progress("the approximate index", slots, slots)
 
     def write(session: Session) -> None:
@@ -163,7 +163,7 @@ def methods(session: Session, least: int) -> tuple[dict[str, int], str]:
     for number, slots in session.execute(
         f"SELECT number, slots FROM namespaces WHERE {NAMED} ORDER BY number"
     ).fetchall():
-        if slots <= EXACT:
+        if slots <= MAX_EXACT_VECTORS:
             counts["exact"] += 1
             continue
         wrong = _unusable(session, number)

@@ -27,13 +27,13 @@ Owners = npt.NDArray[np.int32]
 
 _VERSION: Final = 1
 _HEAD: Final = struct.Struct("<BxxxIII")
-_SAMPLED: Final = 16
+_SAMPLE_FROM: Final = 16
 """From this many vectors for each that is wanted, a sample is looked at first,"""
-_SAMPLE: Final = 8
+_SAMPLE_FACTOR: Final = 8
 """which has this many for each that is wanted,"""
-_LARGEST_SAMPLE: Final = 8_192
+_MAX_SAMPLE: Final = 8_192
 """though no more than this in all,"""
-_MARGIN: Final = 2
+_MARGIN_FACTOR: Final = 2
 """and is asked for this many times as many, so that it hardly ever promises too little."""
 
 
@@ -100,9 +100,9 @@ def closest(distance: npt.NDArray[np.uint16], count: int, largest: int) -> npt.N
     """
     if count >= len(distance):
         return np.arange(len(distance))
-    if len(distance) >= _SAMPLED * count:
-        sample = distance[:: len(distance) // min(_SAMPLE * count, _LARGEST_SAMPLE) or 1]
-        share = -(-_MARGIN * count * len(sample) // len(distance))
+    if len(distance) >= _SAMPLE_FROM * count:
+        sample = distance[:: len(distance) // min(_SAMPLE_FACTOR * count, _MAX_SAMPLE) or 1]
+        share = -(-_MARGIN_FACTOR * count * len(sample) // len(distance))
         guess = np.partition(sample, share)[share]
         within = (distance <= guess).nonzero()[0]
         if len(within) >= count:

@@ -1,4 +1,4 @@
-"""The port of a search: what the engine asks of the index of one namespace, and what a leg finds.
+"""The port of a search: the index of one namespace as the engine uses it, and the candidates of a leg.
 
 :meth:`Store.view <memorata.store.store.Store.view>` opens it at one moment; the one implementation is
 :class:`~memorata.index.search.NamespaceIndex`.
@@ -16,7 +16,7 @@ from memorata.index.codes import Floats
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.memory import Memory
 
-# A port names them all and makes none of them: who only recalls loads those of a recall.
+# Types only: a process that only recalls does not import what it does not use.
 if TYPE_CHECKING:
     from memorata.index.lexical import LexicalQuery
     from memorata.index.record import Records
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 
 @frozen(eq=False)
-class Found:
-    """What a leg found.
+class LegCandidates:
+    """The candidates of one leg.
 
     Attributes
     ----------
     slots, scores
         The memories, best first, and their scores.
     detail
-        Given slots, tells what each term in each field added to their scores; None for a leg without terms.
-        It can be asked after the index is closed.
+        Returns what each term in each field added to the scores of slots; None for a leg without terms. It
+        can be called after the index is closed.
     ceiling
-        The score of an average text that has every known term of the query once; 0 for a leg without.
+        The score of an average text that has every term of the query once; 0 for a leg without terms.
     exact
-        Whether every memory that could have been found was compared, so that no other has a higher score.
+        Whether every allowed memory was compared, so that no other has a higher score.
     """
 
     slots: IntArray
@@ -49,15 +49,16 @@ class Found:
     exact: bool = False
 
 
-NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
-"""What a leg finds that has nothing to look for, or nowhere to start from."""
+NO_CANDIDATES: Final = LegCandidates(np.zeros(0, np.intp), np.zeros(0))
+"""The candidates of a leg without a query, or without seeds."""
 
 
-_ALMOST_ALL: Final = 0.9
+_PAIR_SHARE: Final = 0.9
+"""Least share of sessions with at most two speakers in a namespace of pairs."""
 
 
 class Speakers:
-    """Who speaks in a namespace, and in which of its sessions; grows with what is remembered."""
+    """The speakers of a namespace, also by session; grows with the memories."""
 
     def __init__(self) -> None:
         self.names: frozenset[str] = frozenset()
@@ -65,7 +66,7 @@ class Speakers:
         self._crowded = 0
 
     def add(self, spoken: Iterable[tuple[str, str]]) -> None:
-        """Add who speaks in a session; the session of what is said in none is empty."""
+        """Add pairs of session and speaker; the session is empty for a memory in none."""
         names = set()
         for session, speaker in spoken:
             before = self._by_session.get(session, frozenset())
@@ -78,38 +79,38 @@ class Speakers:
 
     @property
     def in_pairs(self) -> bool:
-        """Whether no more than two speak: in the namespace, or in nine of ten of its sessions."""
+        """Whether there are at most two speakers: in the namespace, or in nine of ten of its sessions."""
         sessions = len(self._by_session)
-        return len(self.names) <= 2 or 0 < sessions >= _ALMOST_ALL * sessions + self._crowded
+        return len(self.names) <= 2 or 0 < sessions >= _PAIR_SHARE * sessions + self._crowded
 
     def of(self, session: str) -> frozenset[str]:
-        """Return who speaks in a session."""
+        """Return the speakers of a session."""
         return self._by_session.get(session, frozenset())
 
 
 @frozen
 class Status:
-    """What a person may want to know of an index: how much there is in it, and how it is searched."""
+    """The size of an index, and how it is searched."""
 
     count: int
-    """How many memories may be returned."""
+    """The number of memories that may be returned."""
     pending: int
-    """How many memories have no vector of the store's embedder yet."""
+    """The number of memories without a vector of the store's embedder."""
     change: int
-    """The last change of the namespace that can be seen; 0 for one that there is not."""
+    """The last visible change of the namespace; 0 for one that does not exist."""
     methods: Mapping[str, str]
-    """How it was searched so far, by ``"vector"`` and by ``"lexical"``, as far as it was."""
+    """The search methods used so far, by leg: ``"vector"`` and ``"lexical"``."""
 
 
 class Index(Protocol):
-    """One consistent look at the memories of one namespace that may be seen and pass a filter.
+    """A consistent view of the visible memories of one namespace that pass a filter.
 
-    Memories are known by slot, a number that never changes.
+    Memories are identified by slot, a number that never changes.
     """
 
     @property
     def status(self) -> Status:
-        """How much there is to be found, and how it was searched so far."""
+        """The size of the view, and how it was searched so far."""
         ...
 
     def search(
@@ -119,54 +120,54 @@ class Index(Protocol):
         excluded: Sequence[str] = (),
         *,
         rough: bool = False,
-    ) -> Found:
+    ) -> LegCandidates:
         """Return the best memories, best first: by the cosine of a unit vector, or by BM25 of terms.
 
-        For a vector, those whose best passage is closest to it and that have none of the `excluded` terms in
-        their content. A `rough` result is for those who ask for :meth:`score` next: it may be as inexact as
-        that is. For terms, only those that share one; the query says what is excluded.
+        For a vector, the memories whose best passage is closest to it, without the `excluded` terms in their
+        content. A `rough` result is for callers of :meth:`score`: it may be as inexact as that is. For terms,
+        only memories that share one; the query has the excluded terms.
         """
         ...
 
     def score(
         self, query: Floats | LexicalQuery, slots: IntArray, window: ContextWindow | None = None
-    ) -> Found:
-        """Return the scores of the given memories, in the order given.
+    ) -> LegCandidates:
+        """Return the scores of the memories in `slots`, in the same order.
 
         For a unit vector, the cosine of each memory's best passage, within two thousandths; 0 for one without
         vectors. For terms, BM25 of each memory read with its neighbours in the session, as far as `window`
-        says; the terms of a neighbour that may not be seen are not read.
+        says; the terms of a neighbour that is not visible are not read.
         """
         ...
 
     def neighbours(self, slots: IntArray, reach: int) -> IntArray:
-        """Return who was said up to `reach` before and after each of the given memories; -1 for nobody.
+        """Return the slots up to `reach` before and after each memory in its session; -1 for none.
 
-        A row for each step back, then one for each step ahead. Only those that may be seen, whether or not
+        A row for each step back, then one for each step ahead. All neighbours are visible, whether or not
         they pass the filter.
         """
         ...
 
     def speakers(self) -> Speakers:
-        """Return who speaks in the namespace."""
+        """Return the speakers of the namespace."""
         ...
 
     def restricted(self, slots: IntArray) -> Index:
-        """Return the same look, in which only these memories may be returned."""
+        """Return the same view, in which only these memories may be returned."""
         ...
 
     def without(self, slots: IntArray | None, terms: Sequence[str]) -> IntArray:
-        """Return which memories, of the given or of all, may be returned and have none of the terms."""
+        """Return the slots, of these or of all, that may be returned and have none of the terms."""
         ...
 
     def document_frequencies(
         self, terms: Sequence[str], field: str = "content"
     ) -> tuple[int, dict[str, int]]:
-        """Return how many memories may be seen and how many of those have each term in a field."""
+        """Return the number of visible memories, and of those with each term in a field."""
         ...
 
     def records(self, slots: IntArray | None = None) -> Records:
-        """Return the records of the given memories, or of all; of a purged one, the record that says so."""
+        """Return the records of memories, or of all; a purged one has the state `GONE`."""
         ...
 
     def vectors(self, slots: IntArray) -> Floats:
@@ -174,18 +175,18 @@ class Index(Protocol):
         ...
 
     def names(self, slots: IntArray) -> list[tuple[str, ...]]:
-        """Return the names that the given memories mention, in the same order."""
+        """Return the names that memories mention, in the same order."""
         ...
 
     def tokens(
         self, table: str, slots: IntArray, read: Callable[[list[Memory]], Sequence[tuple[Tokens, int]]]
     ) -> tuple[IntArray, IntArray, Marks]:
-        """Return the tokens of memories one after the other, how many each has, and a few bits of each.
+        """Return the concatenated tokens of memories, the number of each, and a few bits of each.
 
-        `read` gives the tokens that a table has for memories; what it gave is kept under the table's name.
+        `read` returns the tokens of memories in a table; they are cached under the table's name.
         """
         ...
 
     def memories(self, slots: IntArray) -> list[Memory]:
-        """Return the given memories, in the same order."""
+        """Return the memories of slots, in the same order."""
         ...

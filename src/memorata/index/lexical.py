@@ -1,15 +1,15 @@
 """BM25 over posting lists: a few array operations for a whole query, none of them per memory.
 
 Each field of a memory (its content, tags, entities, …) has its own lists, lengths and average, and a weight
-that a recipe chooses: ``score = sum over fields and terms of w_field · w_term · bm25``. A term is as telling
-as it is in the field where most memories have it, the same in all fields (as in BM25F). Counting document
-frequencies over the memories that may be seen keeps a namespace's forgotten ones out of its statistics.
+that a recipe chooses: ``score = sum over fields and terms of w_field · w_term · bm25``. The idf of
+a term is that of the field where most memories have it, the same in all fields (as in BM25F). Document
+frequencies count visible memories only, which keeps forgotten ones out of the statistics.
 
 Memories may be read with the words of their neighbours in the session. That takes time in proportion to the
-candidates and to the lists of the query's terms, whatever the size of the namespace: the lists are gone
-through once, and everything else happens on a table of terms by candidates. A session's memories are ordered
-by position, then by when they were learnt, then by slot; the order lives in two arrays, so that finding the
-neighbours of a thousand candidates is one look-up.
+candidates and to the lists of the query's terms, whatever the size of the namespace: the lists are scanned
+once, and everything else works on a table of terms by candidates. A session's memories are ordered by
+position, then by creation, then by slot; the order is held in two arrays, so that the neighbours of a
+thousand candidates are one look-up.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from memorata.rank.scores import Combination, ranked
 Mask = npt.NDArray[np.bool_]
 
 _SPARSE: Final = 32
-"""Sorting a posting takes about as long as looking at this many slots."""
+"""Sorting a posting takes about as long as scanning this many slots."""
 
 
 @frozen
 class LexicalQuery:
-    """What is looked for in words.
+    """A query of the lexical leg.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class LexicalQuery:
     scorer
         BM25's parameters.
     also
-        By field, terms that are looked for in that field alone.
+        By field, the terms of that field, instead of `terms`.
     """
 
     terms: Mapping[str, float]
@@ -59,8 +59,8 @@ class LexicalQuery:
     scorer: BM25 = BM25()
     also: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
-    def wanted(self) -> list[tuple[str, str, float]]:
-        """Return every field, term and weight to look for, field by field; what weighs nothing left out."""
+    def lookups(self) -> list[tuple[str, str, float]]:
+        """Return every field, term and weight to look up, field by field, without zero weights."""
         return [
             (name, term, weight * times)
             for name, weight in self.fields.items()
@@ -73,7 +73,7 @@ class LexicalQuery:
 
 @frozen(eq=False)
 class TermList:
-    """The memories that have a term in a field: their slots, ascending, and how often each has it."""
+    """The posting list of a term in a field: slots, ascending, and the frequency in each."""
 
     slots: npt.NDArray[np.int32]
     frequencies: npt.NDArray[np.uint16]
@@ -81,15 +81,15 @@ class TermList:
 
 @frozen(eq=False)
 class Saturated:
-    """The memories that may be seen with a term in a field, and how much the term says in each of them.
+    """The visible memories with a term in a field, and BM25's saturation of the term in each.
 
     Attributes
     ----------
     slots, frequencies
-        The memories, ascending, and how often each has the term.
+        The memories, ascending, and the frequency of the term in each.
     saturation
-        BM25's ``tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average))`` of each: what a posting is worth
-        before the query is known.
+        BM25's ``tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average))`` of each: the part of
+        a posting's score that does not depend on the query.
     """
 
     slots: IntArray
@@ -101,9 +101,9 @@ class Saturated:
 class Part:
     """One term in one field, ready to be scored, and the weight of both.
 
-    `lengths` and `average_length` are those of the field, over all slots. `frequency` is in how many memories
-    the term stands, counted in the field where most have it: "Anna" is a common word where she speaks every
-    second sentence, and addressing her by name is no rare event that tells one sentence from the others.
+    `lengths` and `average_length` are those of the field, over all slots. `frequency` is the number of
+    memories with the term, in the field where most have it: "Anna" is a common word where she is the speaker
+    of every second sentence, so her name in the content does not distinguish a sentence either.
     """
 
     field: str
@@ -121,11 +121,11 @@ def saturated(
     average_lengths: Sequence[float],
     scorer: BM25,
 ) -> list[Saturated]:
-    """Return how much each term says in each memory of its list.
+    """Return the lists with the saturation of each posting.
 
-    `lists`: already without memories that may not be seen. `lengths`: for each, the number of
-    terms every slot has in the field. `average_lengths`: for each, the mean of those over the memories that
-    may be seen and have the field.
+    `lists`: of visible memories only. `lengths`: for each list, the number of terms of every slot in the
+    field. `average_lengths`: for each list, the mean of the lengths over the visible memories that have the
+    field.
     """
     if not lists:
         return []
@@ -134,7 +134,7 @@ def saturated(
     own = [of_field[listed.slots] for of_field, listed in zip(lengths, lists, strict=True)]
     relative = np.concatenate(own).astype(np.float64) / np.repeat(np.array(average_lengths), sizes)
     values = scorer.saturation(tf, relative)
-    # Copies, so that one list that is kept does not keep the others.
+    # Copies, so that a cached list does not hold the others in memory.
     return [
         Saturated(listed.slots.astype(np.intp), listed.frequencies, values[end - size : end].copy())
         for listed, size, end in zip(lists, sizes, accumulate(sizes), strict=True)
@@ -142,7 +142,7 @@ def saturated(
 
 
 def impacts(parts: Sequence[Part], count: int) -> tuple[IntArray, FloatArray]:
-    """Return slots and what each posting adds to its slot, part after part."""
+    """Return the slot and the score of each posting, part after part."""
     lists = [part.list for part in parts]
     values = [scale(part, count) * part.list.saturation for part in parts]
     return np.concatenate([listed.slots for listed in lists]), np.concatenate(values)
@@ -150,7 +150,7 @@ def impacts(parts: Sequence[Part], count: int) -> tuple[IntArray, FloatArray]:
 
 @frozen(eq=False)
 class Sums:
-    """What a query's postings add up to, memory by memory; all of them are positive.
+    """The sums of a query's postings by memory; all are positive.
 
     Attributes
     ----------
@@ -167,8 +167,8 @@ class Sums:
     def of(cls, slots: IntArray, values: FloatArray, capacity: int) -> Sums:
         """Add up `values` by slot.
 
-        Few postings in a large namespace are put together by sorting them, many by adding them into one array
-        over all slots; the sums are added in the same order either way.
+        Few postings in a large namespace are grouped by sorting, many by adding them into one array over all
+        slots; the sums are added in the same order either way.
 
         Examples
         --------
@@ -187,7 +187,7 @@ class Sums:
         return cls(ordered[new], np.bincount(group, values).astype(np.float64, copy=False))
 
     def best(self, limit: int, allowed: Mask | None) -> tuple[IntArray, FloatArray]:
-        """Return the slots with the largest sums, best first, ties by slot; only those that are allowed."""
+        """Return the slots with the largest sums, best first, ties by slot, among the allowed ones."""
         # The sum of positive values is 0 only where there are none.
         slots = self.totals.nonzero()[0] if self.slots is None else self.slots
         if allowed is not None:
@@ -219,16 +219,16 @@ def contributions(parts: Sequence[Part], count: int, slots: IntArray) -> Combina
     for row, part in zip(table, parts, strict=True):
         listed = part.list.slots
         at = np.minimum(np.searchsorted(listed, slots), listed.size - 1)
-        here = listed[at] == slots
-        row[here] = scale(part, count) * part.list.saturation[at[here]]
+        present = listed[at] == slots
+        row[present] = scale(part, count) * part.list.saturation[at[present]]
     return Combination.of("sum", [f"{part.term} in {part.field}" for part in parts], table)
 
 
 def ceiling(query: LexicalQuery, parts: Sequence[Part], count: int) -> float:
-    """Return the content score of an average text that has every term asked of it once.
+    """Return the content score of an average text that has every term of the query once.
 
-    A term that no text has counts as the rarest term there could be: a query of five words of which one
-    is known has found a fifth of what it asked for, not all of it.
+    A term that no text has counts as the rarest possible term: a text with the only indexed one of five terms
+    has a fifth of a full match, not all of it.
     """
     part_of = {part.term: part for part in parts if part.field == "content"}
     rarest = idf(0, count)
@@ -239,18 +239,18 @@ def ceiling(query: LexicalQuery, parts: Sequence[Part], count: int) -> float:
     )
 
 
-NOBODY: Final = -1
-LINKED: Final = ("session", "position", "created", "state")
-"""The columns of a record that decide who its neighbours are."""
+NO_NEIGHBOUR: Final = -1
+NEIGHBOUR_COLUMNS: Final = ("session", "position", "created", "state")
+"""The columns of a record that determine its neighbours."""
 
 Slots = npt.NDArray[np.int32]
 
 
 class Neighbours:
-    """The slot said before and after each slot of a namespace; -1 where there is none."""
+    """The slots before and after each slot in its session; -1 where there is none."""
 
     def __init__(self) -> None:
-        # Both count from 1, and begin with a 0 that stands for nobody: so nobody's neighbour is nobody.
+        # Both count from 1, and begin with a 0 for no slot, whose neighbour is no slot again.
         self._before = Growing(np.int32, ())
         self._after = Growing(np.int32, ())
         self._before.append(0)
@@ -263,7 +263,7 @@ class Neighbours:
         return len(self._learnt)
 
     def __bool__(self) -> bool:
-        """Return whether anybody has a neighbour."""
+        """Return whether any slot has a neighbour."""
         return self._linked
 
     @property
@@ -274,7 +274,7 @@ class Neighbours:
     def grow(self, records: Records) -> None:
         """Link the slots that are new in `records`, which are those of the whole namespace.
 
-        Only the sessions that got something new are put in order again.
+        Only sessions with new slots are sorted again.
         """
         start = len(self)
         new = len(records) - start
@@ -310,7 +310,7 @@ class Neighbours:
         [[0], [-1], [2], [-1]]
         """
         if not self._linked:
-            return np.full((2 * reach, slots.size), NOBODY, np.intp)
+            return np.full((2 * reach, slots.size), NO_NEIGHBOUR, np.intp)
         rows = np.empty((2 * reach, slots.size), np.intp)
         own = slots + 1
         for first, links in ((0, self._before.view), (reach, self._after.view)):
@@ -321,7 +321,7 @@ class Neighbours:
         return rows
 
     def pauses(self, slots: IntArray, around: IntArray) -> FloatArray:
-        """Return the seconds between some slots and their neighbours; anything where there is none."""
+        """Return the seconds between slots and their neighbours; arbitrary where there is none."""
         learnt = self._learnt.view
         result: FloatArray = np.abs(learnt[around] - learnt[slots])
         return result
@@ -343,7 +343,8 @@ class Neighbours:
 def distinct(slots: IntArray) -> IntArray:
     """Return each slot once, ascending: ``numpy.unique`` of a few numbers in a third of the time.
 
-    The first ``numpy.unique`` of a process also loads all of masked arrays, which takes longer than opening.
+    The first ``numpy.unique`` of a process also imports masked arrays, which takes longer than opening a
+    store.
 
     Examples
     --------
@@ -361,20 +362,20 @@ def distinct(slots: IntArray) -> IntArray:
 Columns = npt.NDArray[np.int32]
 
 _HOUR = 3_600.0
-READ = "content"
-"""The field that is read in context; tags, speaker and dates of a memory are its own."""
+CONTEXT_FIELD = "content"
+"""The field that is read with that of neighbours; tags, speaker and dates are not."""
 
 
 @frozen(eq=False)
 class InContext:
-    """Candidates and everything needed to score them.
+    """Candidates with the score of every term.
 
     Attributes
     ----------
     slots
         The candidates.
     parts
-        What each row of `table` is about: a term in a field.
+        The term and field of each row of `table`.
     table
         What each term in each field adds to each candidate.
     """
@@ -385,7 +386,7 @@ class InContext:
 
     @property
     def names(self) -> list[str]:
-        """What explanations call each row of `table`."""
+        """The name of each row of `table` in explanations."""
         return [f"{part.term} in {part.field}" for part in self.parts]
 
     @property
@@ -395,7 +396,7 @@ class InContext:
         return result
 
     def detail(self, slots: IntArray) -> Combination:
-        """Return what each term in each field added to the scores of some of the candidates."""
+        """Return what each term in each field added to the scores of candidates."""
         order = self.slots.argsort(kind="stable")
         at = order[np.searchsorted(self.slots, slots, sorter=order)]
         return Combination.of("sum", self.names, self.table[:, at])
@@ -405,7 +406,7 @@ def in_context(
     parts: Sequence[Part],
     slots: IntArray,
     neighbours: Neighbours,
-    seen: Mask | None,
+    visible: Mask | None,
     count: int,
     scorer: BM25,
     reading: ContextWindow,
@@ -413,32 +414,32 @@ def in_context(
 ) -> InContext:
     """Score candidates by the query's terms, reading each with its neighbours.
 
-    `parts`: the lists of the query's terms, without memories that may not be seen. `slots`: the
-    candidates, each once. `seen`: which memories may be seen; the words of others are not read. `columns`: an
-    array over all slots and one more, all of it -1, and left so.
+    `parts`: the lists of the query's terms, of visible memories only. `slots`: the candidates, each once.
+    `visible`: the mask of visible memories; the words of others are not read. `columns`: an array over all
+    slots and one more, filled with -1 before and after.
     """
     around = neighbours.around(slots, REACH) if neighbours else np.zeros((0, slots.size), np.intp)
-    if seen is not None:
-        around = np.where((around >= 0) & seen[around], around, -1)
-    # The candidates come last, so that each keeps its own column if it is also somebody's neighbour. Those
-    # who are not there, -1, have the column of one more than all slots, which nobody writes to.
-    everyone = np.concatenate([around.ravel(), slots])
+    if visible is not None:
+        around = np.where((around >= 0) & visible[around], around, -1)
+    # The candidates come last, so that each keeps its own column if it is also a neighbour of another.
+    # Missing neighbours, -1, have the column after all slots, which has no postings.
+    all_slots = np.concatenate([around.ravel(), slots])
     first = around.size
-    columns[everyone] = np.arange(everyone.size, dtype=columns.dtype)
+    columns[all_slots] = np.arange(all_slots.size, dtype=columns.dtype)
     at = columns[around]
     scales = np.array([scale(part, count) for part in parts])
     table = np.zeros((len(parts), slots.size))
-    read = [row for row, part in enumerate(parts) if part.field == READ and around.size]
-    plain = [row for row, part in enumerate(parts) if part.field != READ or not around.size]
+    read = [row for row, part in enumerate(parts) if part.field == CONTEXT_FIELD and around.size]
+    plain = [row for row, part in enumerate(parts) if part.field != CONTEXT_FIELD or not around.size]
     if plain:
-        # What a posting is worth on its own is known already.
+        # The saturation of a posting alone is computed already.
         row, column, postings = _hits([parts[row].list for row in plain], columns, first)
         values = np.concatenate([parts[row].list.saturation for row in plain])[postings]
         rows = np.array(plain)[row]
         table[rows, column - first] = scales[rows] * values
     if read:
         row, column, postings = _hits([parts[row].list for row in read], columns, 0)
-        tf = np.zeros((len(read), everyone.size))
+        tf = np.zeros((len(read), all_slots.size))
         tf[row, column] = np.concatenate([parts[row].list.frequencies for row in read])[postings]
         lengths = parts[read[0]].lengths
         own = lengths[slots].astype(np.float64)
@@ -455,12 +456,12 @@ def in_context(
             scorer.k1,
             scorer.b,
         )
-    columns[everyone] = -1
+    columns[all_slots] = -1
     return InContext(slots, parts, table)
 
 
 def _hits(lists: Sequence[Saturated], columns: Columns, first: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the postings in a column from `first` on: the list and the column of each, and which it is."""
+    """Return the postings in a column from `first` on: list, column and position of each."""
     column = columns[np.concatenate([listed.slots for listed in lists])]
     postings = (column >= first).nonzero()[0]
     ends = np.array([listed.slots.size for listed in lists]).cumsum()

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from memorata._frozen import frozen
 from memorata.index.codes import Floats, Owners
 from memorata.index.index import Speakers
-from memorata.index.lexical import LINKED, Mask, Neighbours, Saturated, TermList
-from memorata.index.postings import MOST, Checked
+from memorata.index.lexical import NEIGHBOUR_COLUMNS, Mask, Neighbours, Saturated, TermList
+from memorata.index.postings import MAX_FREQUENCY, Checked
 from memorata.index.record import FIELDS, GONE, RECORD, Growing, Records, visible
 from memorata.index.token_rows import TokenRows
 from memorata.index.vectors import Vectors
@@ -41,12 +41,12 @@ _ENTRY_BYTES: Final = 200
 """About what a term costs in a table, besides its list; terms that nobody said are kept there too."""
 _POSTING: Final = Struct("=ii")
 """A slot of the tail, and how often it has a term."""
-_BESIDE_BYTES: Final = 20
+_SLOT_BYTES: Final = 20
 """What the neighbours and the columns take for each slot, once somebody asked for them."""
-_SINGLE_READS: Final = 8
+_MIN_READS: Final = 8
 """So often the lists of a query are read by themselves before all of a small namespace are kept."""
-_MOST_PATIENCE: Final = 1_024
-_KEPT_BUCKETS: Final = 4_096
+_MAX_PATIENCE: Final = 1_024
+_MAX_BUCKETS: Final = 4_096
 """In how many buckets the lists are that are kept; each is about a kilobyte."""
 _MAX_MEMORY_BYTES: Final = 16 * 1024 * 1024
 """How many bytes of memories are kept; then they are read anew."""
@@ -102,15 +102,15 @@ class Partition:
         self._former: Blocks | None = None
         self._block_bytes = 0
         self._reads = 0
-        self._patience = _SINGLE_READS
+        self._patience = _MIN_READS
         self._names: dict[int, str] = {}
         self._renamed: set[int] = set()
         self.named = 0
         # Bytes, which the garbage collector does not go through: a server has the tails of many namespaces.
         self._tail: dict[str, dict[str, bytes]] = {}
-        self._lists: _Kept[tuple[str, str], TermList] = _Kept()
-        self._saturated: _Kept[tuple[str, str, float, float], Saturated] = _Kept()
-        self._passing: _Kept[Hashable, Mask] = _Kept()
+        self._lists: _BoundedCache[tuple[str, str], TermList] = _BoundedCache()
+        self._saturated: _BoundedCache[tuple[str, str, float, float], Saturated] = _BoundedCache()
+        self._passing: _BoundedCache[Hashable, Mask] = _BoundedCache()
         self._sized = -1, 0
         self._visibility: Visibility | None = None
         self._totals: list[tuple[float, int]] = []
@@ -137,7 +137,7 @@ class Partition:
         if self._sized[0] != self.change:
             lengths = sum(part.nbytes for part in self._lengths)
             tail = _ENTRY_BYTES * sum(map(len, self._tail.values()))
-            beside = len(self) * _BESIDE_BYTES + self._block_bytes + _ENTRY_BYTES * len(self._names)
+            beside = len(self) * _SLOT_BYTES + self._block_bytes + _ENTRY_BYTES * len(self._names)
             self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
         kept = (
             self._lists.nbytes
@@ -210,13 +210,13 @@ class Partition:
         for number, part in enumerate(self._lengths):
             part.extend(records["lengths"][:, number])
         waiting = self._pending
-        self._look_again(self._also_seen(records))
+        self._reset_visibility(self._extended_visibility(records))
         if waiting is not None:
             self._pending = waiting + int(np.count_nonzero(records["state"] != GONE))
 
     def replace(self, slot: int, record: Records) -> None:
         """Put a changed record in its slot."""
-        if any(self._records.view[slot][name] != record[0][name] for name in LINKED):
+        if any(self._records.view[slot][name] != record[0][name] for name in NEIGHBOUR_COLUMNS):
             self._neighbours = Neighbours()
         self._records.view[slot] = record[0]
         if slot < self.named:
@@ -230,7 +230,7 @@ class Partition:
                 # An explanation may still hold the lengths it was made from; those are not written over.
                 part = self._lengths[number] = part.copy()
                 part.view[slot] = record["lengths"][0, number]
-        self._look_again()
+        self._reset_visibility()
 
     def remember_tail(self, slot: int, fields: Mapping[str, Mapping[str, int]]) -> None:
         """Add the words of a memory that is in no segment yet; slots come in order."""
@@ -238,7 +238,7 @@ class Partition:
         for field, terms in fields.items():
             listed = self._tail.setdefault(field, {})
             for term, frequency in terms.items():
-                posting = once if frequency == 1 else _POSTING.pack(slot, min(frequency, MOST))
+                posting = once if frequency == 1 else _POSTING.pack(slot, min(frequency, MAX_FREQUENCY))
                 listed[term] = listed.get(term, b"") + posting
 
     def start_generation(self, generation: int, flushed: int, *, same_blocks: bool = False) -> None:
@@ -252,12 +252,12 @@ class Partition:
             self._block_bytes = 0
         if self._blocks is not None and not same_blocks:
             # Written to as often as it is asked: what is kept has to last longer than that.
-            self._patience = min(2 * self._patience, _MOST_PATIENCE)
+            self._patience = min(2 * self._patience, _MAX_PATIENCE)
         self._segments = self._blocks = None
         self._reads = 0
         self._tail.clear()
         self._lists.clear()
-        self._look_again()
+        self._reset_visibility()
 
     def segments(self, read: Callable[[], Sequence[Segment]]) -> Sequence[Segment]:
         """Return the segments of this generation, which are read when first asked for."""
@@ -283,7 +283,7 @@ class Partition:
         return self._blocks
 
     def _few_buckets(self) -> bool:
-        return sum(buckets for _, _, buckets in self._segments or ()) <= _KEPT_BUCKETS
+        return sum(buckets for _, _, buckets in self._segments or ()) <= _MAX_BUCKETS
 
     def cached_list(self, field: str, term: str) -> TermList | None:
         """Return the list a term has in the segments, if it is in memory."""
@@ -405,11 +405,11 @@ class Partition:
         if present and kept is not None and kept.since <= now < kept.until:
             return kept
         records = self.records
-        ends_known = None
+        ends_as_of = None
         if ends:
-            ends_known = records["until"].copy()
-            ends_known[list(ends)] = list(ends.values())
-        mask = visible(records, now, as_of=as_of, true_at=true_at, until=ends_known)
+            ends_as_of = records["until"].copy()
+            ends_as_of[list(ends)] = list(ends.values())
+        mask = visible(records, now, as_of=as_of, true_at=true_at, until=ends_as_of)
         everything = bool(mask.all())
         totals = [_total(part.view if everything else part.view[mask]) for part in self._lengths]
         turns = records["expires"]
@@ -419,11 +419,11 @@ class Partition:
         visibility = Visibility(None if everything else mask, seen, _averages(totals), since, until)
         if present:
             waiting = self._pending
-            self._look_again(visibility)
+            self._reset_visibility(visibility)
             self._totals, self._pending = totals, waiting
         return visibility
 
-    def _also_seen(self, records: Records) -> Visibility | None:
+    def _extended_visibility(self, records: Records) -> Visibility | None:
         """Return what may be seen at present with the newest records, which costs as much as they are.
 
         None if nobody has looked before, or if some of them will expire: then it is time to look anew.
@@ -448,7 +448,7 @@ class Partition:
         seen = kept.count + int(np.count_nonzero(new))
         return Visibility(mask, seen, _averages(self._totals), kept.since, kept.until)
 
-    def _look_again(self, visibility: Visibility | None = None) -> None:
+    def _reset_visibility(self, visibility: Visibility | None = None) -> None:
         """Forget what followed from what could be seen."""
         self._pending = None
         self._visibility = visibility
@@ -467,7 +467,7 @@ def _averages(totals: Sequence[tuple[float, int]]) -> dict[str, float]:
     }
 
 
-class _Kept(Generic[_Key, _Value]):
+class _BoundedCache(Generic[_Key, _Value]):
     """A table with a bound on its bytes; the least recently used entries go first."""
 
     def __init__(self) -> None:

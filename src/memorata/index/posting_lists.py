@@ -26,10 +26,10 @@ from memorata.index.postings import (
     Slots,
     amended,
     checked,
-    found,
-    found_in,
+    checked_term_lists,
     key_of,
     places_of,
+    term_lists,
 )
 from memorata.index.record import encoded_terms
 from memorata.store.database import Session
@@ -88,7 +88,7 @@ def read_lists(
     for term, numbered in places.items():
         for first, number in numbered:
             if number in blocks:
-                for field, listed in found_in(blocks[number], term).items():
+                for field, listed in checked_term_lists(blocks[number], term).items():
                     if (field, term) in lists:
                         lists[field, term].append((first, *listed))
     return _joined(lists)
@@ -151,7 +151,7 @@ def _relist(session: Session, number: int, slot: int, changes: dict[tuple[str, s
         low, long = places_of(key)[0] % buckets, places_of(key)[1]
         # A list stays where it is, long or short: readers look in both places.
         listed = _block(session, number, segment, long)
-        place = long if listed is not None and field in found(listed, term) else low
+        place = long if listed is not None and field in term_lists(listed, term) else low
         by_place.setdefault(place, {})[key] = {slot - first: times}
     for place, wanted in by_place.items():
         block = amended(_block(session, number, segment, place), wanted)

@@ -25,7 +25,7 @@ from memorata.model.errors import IndexCorrupt
 
 SPAN: Final = 65_536
 """The most slots one segment covers."""
-MOST: Final = 65_535
+MAX_FREQUENCY: Final = 65_535
 """Frequencies above this count as this; BM25 has long stopped telling them apart."""
 PLACES: Final = 2**20
 """Blocks of a segment have places below this; the upper half is for long lists."""
@@ -34,7 +34,7 @@ _VERSION: Final = 3
 _HEAD: Final = Struct("<BxxxI")
 _COUNTS: Final = Struct("<II")
 _ENDS: Final = Struct("<II")
-_LONG: Final = 512
+_MAX_SHORT_LIST: Final = 512
 _BLOCK_BYTES: Final = 1_024
 _HALF: Final = PLACES // 2
 _TWO_BYTES: Final = np.dtype("<u2")
@@ -106,7 +106,7 @@ class Lists:
     def blocks(self) -> tuple[int, list[tuple[int, bytes]]]:
         """Return the number of buckets, a power of two, and every block with its place."""
         sizes = np.bincount(self.owners, minlength=len(self.keys))
-        short = sizes <= _LONG
+        short = sizes <= _MAX_SHORT_LIST
         room = 4 * int(sizes[short].sum()) + sum(map(len, self.keys))
         buckets = min(1 << (room // _BLOCK_BYTES).bit_length(), _HALF)
         hashes = np.fromiter(_hashes(self.keys), np.int64, len(self.keys))
@@ -167,7 +167,7 @@ def inverted(documents: Iterable[tuple[int, Mapping[str, Mapping[str, int]]]], f
         _keys(numbers_of),
         np.array(owners, np.int64),
         np.repeat(np.array(relative, np.int64), np.array(counts, np.int64)),
-        np.minimum(np.array(frequencies, np.int64), MOST),
+        np.minimum(np.array(frequencies, np.int64), MAX_FREQUENCY),
     )
 
 
@@ -211,7 +211,7 @@ def amended(block: bytes | None, changes: Mapping[Key, Mapping[int, int]]) -> by
     --------
     >>> tea = key_of("tags", "tea")
     >>> block = amended(None, {tea: {3: 1, 9: 2}})
-    >>> found(block, "tea")
+    >>> term_lists(block, "tea")
     {'tags': (array([3, 9], dtype=uint16), array([1, 2], dtype=uint16))}
     >>> amended(block, {tea: {3: 0, 9: 0}}) is None
     True
@@ -224,7 +224,7 @@ def amended(block: bytes | None, changes: Mapping[Key, Mapping[int, int]]) -> by
             lists[key] = dict(zip(at.tolist(), times.tolist(), strict=True))
     for key, changed in changes.items():
         merged_list = {**lists.get(key, {}), **changed}
-        lists[key] = {slot: min(times, MOST) for slot, times in sorted(merged_list.items()) if times}
+        lists[key] = {slot: min(times, MAX_FREQUENCY) for slot, times in sorted(merged_list.items()) if times}
     kept = {key: postings for key, postings in lists.items() if postings}
     if not kept:
         return None
@@ -256,11 +256,11 @@ def checked(block: bytes) -> Checked:
     names = _HEAD.size + _COUNTS.size + 4 * count
     lists = names + length
     if not count or lists > len(block) or (len(block) - lists) % 4:
-        raise IndexCorrupt(_NOT_AS_SAID)
+        raise IndexCorrupt(_BAD_CONTENTS)
     return block, count, names, lists
 
 
-_NOT_AS_SAID: Final = "a block of posting lists does not hold what it says, though its checksum is right"
+_BAD_CONTENTS: Final = "a block of posting lists does not hold what it says, though its checksum is right"
 
 
 def opened(block: bytes) -> Block:
@@ -268,22 +268,22 @@ def opened(block: bytes) -> Block:
     return _opened([block])[:4]
 
 
-def found(block: bytes, term: str) -> dict[str, tuple[Slots, Frequencies]]:
+def term_lists(block: bytes, term: str) -> dict[str, tuple[Slots, Frequencies]]:
     """Return the lists of a term that are in this block, by field.
 
     Examples
     --------
     >>> _, ((_, block),) = inverted([(3, {"tags": {"tea": 1}}), (9, {"tags": {"tea": 2}})], 0).blocks()
-    >>> found(block, "tea")
+    >>> term_lists(block, "tea")
     {'tags': (array([3, 9], dtype=uint16), array([1, 2], dtype=uint16))}
-    >>> found(block, "milk")
+    >>> term_lists(block, "milk")
     {}
     """
-    return found_in(checked(block), term)
+    return checked_term_lists(checked(block), term)
 
 
-def found_in(sound: Checked, term: str) -> dict[str, tuple[Slots, Frequencies]]:
-    """Return what :func:`found` does, of a block that was checked before."""
+def checked_term_lists(sound: Checked, term: str) -> dict[str, tuple[Slots, Frequencies]]:
+    """Return what :func:`term_lists` does, of a block that was checked before."""
     block, count, names, lists = sound
     # Cutting the names apart would take longer than looking for one in all of them.
     wanted = _BETWEEN + term.encode()
@@ -296,7 +296,7 @@ def found_in(sound: Checked, term: str) -> dict[str, tuple[Slots, Frequencies]]:
             begins = max(names, block.rfind(_END, names, at) + 1)
             position = block.count(_END, names, begins)
             if position >= count:
-                raise IndexCorrupt(_NOT_AS_SAID)
+                raise IndexCorrupt(_BAD_CONTENTS)
             # Before the first end stands how long the names are; the first list begins at 0.
             start, end = _ENDS.unpack_from(block, names - 4 * (count - position + 1))
             first, size = lists + 2 * (start if position else 0), end - (start if position else 0)
@@ -306,7 +306,7 @@ def found_in(sound: Checked, term: str) -> dict[str, tuple[Slots, Frequencies]]:
                     np.frombuffer(block, _TWO_BYTES, size, first + (len(block) - lists) // 2),
                 )
             except ValueError as error:
-                raise IndexCorrupt(_NOT_AS_SAID) from error
+                raise IndexCorrupt(_BAD_CONTENTS) from error
         at = block.find(wanted, after, lists)
     return result
 
@@ -334,7 +334,7 @@ def _opened(blocks: Sequence[bytes]) -> tuple[*Block, list[int]]:
     begin[np.cumsum(counts, dtype=np.intp)[:-1]] = 0
     keys_of_all = _END.join(names).split(_END) if names else []
     if len(keys_of_all) != len(end) or (begin > end).any() or (end - begin).sum(dtype=np.int64) != sum(sizes):
-        raise IndexCorrupt(_NOT_AS_SAID)
+        raise IndexCorrupt(_BAD_CONTENTS)
     return (
         keys_of_all,
         end - begin,

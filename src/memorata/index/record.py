@@ -75,7 +75,7 @@ _CHECKSUM: Final = struct.Struct("<I")
 _SOUND: Final = zlib.crc32(_CHECKSUM.pack(zlib.crc32(b"")))
 """The CRC-32 of anything followed by its own CRC-32 is always this number, so one pass checks a record."""
 _ZEROS: Final = (0,) * len(FIELDS)
-_MOST_DAYS: Final = 2**16 - 1
+_MAX_DAYS: Final = 2**16 - 1
 _NEVER: Final = math.inf
 NOWHERE: Final = math.inf
 """The latitude and longitude of a memory without a place; not NaN, which is not even itself."""
@@ -132,7 +132,7 @@ def supported_days(memory: Memory) -> int:
     """
     if memory.supported_at is None:
         return 0
-    return min(max(0, (memory.supported_at - memory.created_at).days), _MOST_DAYS)
+    return min(max(0, (memory.supported_at - memory.created_at).days), _MAX_DAYS)
 
 
 def gone() -> bytes:

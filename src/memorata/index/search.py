@@ -1,4 +1,4 @@
-"""The index of one namespace as of one moment, served from what the process has in memory."""
+"""The index of one namespace at one moment, served from the partition in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from memorata.embed.vectors import are_directions
 from memorata.index.codes import Floats, Owners
-from memorata.index.index import NOTHING, Found, Speakers, Status
+from memorata.index.index import NO_CANDIDATES, LegCandidates, Speakers, Status
 from memorata.index.lexical import (
     LexicalQuery,
     Mask,
@@ -31,7 +31,7 @@ from memorata.index.partition import Partition, Visibility
 from memorata.index.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.index.record import Records
 from memorata.index.token_rows import Marks, Tokens
-from memorata.index.vectors import EXACT, Vectors
+from memorata.index.vectors import MAX_EXACT_VECTORS, Vectors
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.model.memory import Memory
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from memorata.store.filters import Filter
 
 _ENTITIES: Final = attrgetter("entities")
-_MAX_NAMED: Final = 200_000
-"""In a namespace of more memories, names are read when they are asked for."""
+_MAX_CACHED_NAMES: Final = 200_000
+"""In a namespace of more memories, names are read per call and not cached."""
 
 
 class NamespaceIndex:
@@ -77,11 +77,11 @@ class NamespaceIndex:
         self._namespace = namespace
         self._partition = partition
         self._embedder = embedder
-        self._asked: tuple[LexicalQuery, list[Part], float] | None = None
-        self._added: tuple[LexicalQuery, Sums] | None = None
+        self._last_parts: tuple[LexicalQuery, list[Part], float] | None = None
+        self._last_sums: tuple[LexicalQuery, Sums] | None = None
         self._methods: dict[str, str] = {}
-        believed, held = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
-        self._visibility = partition.visibility(now.timestamp(), believed, held, ends)
+        known_at, held_at = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
+        self._visibility = partition.visibility(now.timestamp(), known_at, held_at, ends)
         self._allowed = self._visibility.mask
         if filter is not None:
             passing = self._passing(filter)
@@ -89,7 +89,7 @@ class NamespaceIndex:
 
     @property
     def status(self) -> Status:
-        """How much there is to be found, and how it was searched so far."""
+        """The size of the view, and how it was searched so far."""
         count = self._visibility.count
         if self._allowed is not None and self._allowed is not self._visibility.mask:
             count = int(np.count_nonzero(self._allowed))
@@ -102,32 +102,34 @@ class NamespaceIndex:
         excluded: Sequence[str] = (),
         *,
         rough: bool = False,
-    ) -> Found:
+    ) -> LegCandidates:
         """Return the best memories by the cosine of a unit vector, or by BM25 of terms."""
         if isinstance(query, LexicalQuery):
             self._methods["lexical"] = POSTINGS
             parts = self._parts(query)
             if not parts or limit == 0:
-                return NOTHING
-            return self._found(query, parts, *self._sums(query).best(limit, self._without(query.excluded)))
+                return NO_CANDIDATES
+            return self._lexical_candidates(
+                query, parts, *self._sums(query).best(limit, self._without(query.excluded))
+            )
         self._methods["vector"] = vectors_method(self._partition.vectors)
         fetch = None if rough else self._float_rows
         slots, cosines = self._partition.vectors.search(query, limit, self._without(excluded), fetch)
-        return Found(slots, cosines, exact=self._partition.vectors.exact)
+        return LegCandidates(slots, cosines, exact=self._partition.vectors.exact)
 
     def score(
         self, query: Floats | LexicalQuery, slots: IntArray, window: ContextWindow | None = None
-    ) -> Found:
-        """Return the cosines of the given memories, or their BM25 scores as read with their neighbours."""
+    ) -> LegCandidates:
+        """Return the cosines of memories, or their BM25 scores as read with their neighbours."""
         if not isinstance(query, LexicalQuery):
-            return Found(slots, self._partition.vectors.cosines(query, slots))
+            return LegCandidates(slots, self._partition.vectors.cosines(query, slots))
         parts = self._parts(query)
         if not parts or not slots.size:
-            return Found(slots, np.zeros(slots.size))
+            return LegCandidates(slots, np.zeros(slots.size))
         partition, count = self._partition, self._visibility.count
         if window is None or not partition.neighbours:
-            # Without sessions nobody has a neighbour, and what each says alone was added up for all.
-            return self._found(query, parts, slots, self._sums(query).at(slots))
+            # Without sessions there are no neighbours, and the scores are the sums of the search.
+            return self._lexical_candidates(query, parts, slots, self._sums(query).at(slots))
         scored = in_context(
             parts,
             slots,
@@ -138,23 +140,28 @@ class NamespaceIndex:
             window,
             partition.columns,
         )
-        return Found(slots, scored.scores, scored.detail, self._answered(query)[2])
+        return LegCandidates(slots, scored.scores, scored.detail, self._parts_and_ceiling(query)[2])
 
-    def _found(
+    def _lexical_candidates(
         self, query: LexicalQuery, parts: Sequence[Part], slots: IntArray, scores: FloatArray
-    ) -> Found:
+    ) -> LegCandidates:
         count = self._visibility.count
-        return Found(slots, scores, lambda some: contributions(parts, count, some), self._answered(query)[2])
+        return LegCandidates(
+            slots,
+            scores,
+            lambda chosen: contributions(parts, count, chosen),
+            self._parts_and_ceiling(query)[2],
+        )
 
     def neighbours(self, slots: IntArray, reach: int) -> IntArray:
-        """Return who was said before and after each memory and may be seen; -1 for nobody."""
+        """Return the visible slots before and after each memory in its session; -1 for none."""
         if not (links := self._partition.neighbours):
             return np.full((2 * reach, slots.size), -1)
         around, mask = links.around(slots, reach), self._visibility.mask
         return around if mask is None else np.where((around >= 0) & mask[around], around, -1)
 
     def restricted(self, slots: IntArray) -> NamespaceIndex:
-        """Return the same look, in which only these memories may be returned."""
+        """Return the same view, in which only these memories may be returned."""
         mask = np.zeros(len(self._partition), np.bool_)
         mask[slots] = True
         view = copy(self)
@@ -162,7 +169,7 @@ class NamespaceIndex:
         return view
 
     def without(self, slots: IntArray | None, terms: Sequence[str]) -> IntArray:
-        """Return which memories, of the given or of all, may be returned and have none of the terms."""
+        """Return the slots, of these or of all, that may be returned and have none of the terms."""
         allowed = self._without(terms)
         if slots is None:
             return np.arange(len(self._partition)) if allowed is None else np.flatnonzero(allowed)
@@ -171,17 +178,17 @@ class NamespaceIndex:
     def document_frequencies(
         self, terms: Sequence[str], field: str = "content"
     ) -> tuple[int, dict[str, int]]:
-        """Return how many memories may be seen and how many of those have each term in a field."""
+        """Return the number of visible memories, and of those with each term in a field."""
         visibility = self._visibility
         if not visibility.average_lengths[field]:
             return visibility.count, dict.fromkeys(terms, 0)
         self._read_lists([(field, term) for term in terms])
         return visibility.count, {
-            term: _seen(self._list(field, term), visibility).slots.size for term in terms
+            term: _visible(self._list(field, term), visibility).slots.size for term in terms
         }
 
     def records(self, slots: IntArray | None = None) -> Records:
-        """Return the records of the given memories, or of all."""
+        """Return the records of memories, or of all."""
         records = self._partition.records
         return records if slots is None else records.take(slots)
 
@@ -193,8 +200,8 @@ class NamespaceIndex:
         return result
 
     def memories(self, slots: IntArray) -> list[Memory]:
-        """Return the given memories, in the same order."""
-        # On a server what was said to be asked for came together.
+        """Return the memories of slots, in the same order."""
+        # A remote database has announced statements, whose rows came together.
         together = self._session.dialect.remote
         return self._partition.memories(slots.tolist(), self._read_memories, together=together)
 
@@ -208,9 +215,9 @@ class NamespaceIndex:
         return memories
 
     def names(self, slots: IntArray) -> list[tuple[str, ...]]:
-        """Return the names that the given memories mention, in the same order."""
+        """Return the names that memories mention, in the same order."""
         dialect, number = self._session.dialect, self._namespace.number
-        if not dialect.remote or len(self._partition) > _MAX_NAMED:
+        if not dialect.remote or len(self._partition) > _MAX_CACHED_NAMES:
             return list(map(_ENTITIES, self.memories(slots)))
 
         def read(start: int, changed: list[int]) -> dict[int, str]:
@@ -228,12 +235,12 @@ class NamespaceIndex:
     def tokens(
         self, table: str, slots: IntArray, read: Callable[[list[Memory]], Sequence[tuple[Tokens, int]]]
     ) -> tuple[IntArray, IntArray, Marks]:
-        """Return the tokens of memories in a row, how many each has, and bits of each; kept once read."""
+        """Return the concatenated tokens of memories, the number of each, and bits of each; cached."""
         rows = self._partition.token_rows(table)
         return rows.of(slots, len(self._partition), lambda unread: read(self.memories(unread)))
 
     def speakers(self) -> Speakers:
-        """Return who speaks in the namespace."""
+        """Return the speakers of the namespace."""
 
         def read(start: int) -> Iterable[tuple[str, str]]:
             return self._session.execute(
@@ -243,7 +250,7 @@ class NamespaceIndex:
         return self._partition.speakers(read)
 
     def _without(self, terms: Sequence[str]) -> Mask | None:
-        """Return which memories may be returned and have none of the terms in their content."""
+        """Return the mask of memories that may be returned and have none of the terms in their content."""
         allowed = self._allowed
         if terms:
             allowed = np.ones(len(self._partition), np.bool_) if allowed is None else allowed.copy()
@@ -254,7 +261,7 @@ class NamespaceIndex:
     def _passing(self, filter: Filter) -> Mask:
         condition = self._session.dialect.condition(filter)
         number, place = self._namespace.number, self._session.dialect.number
-        # Where SQL says only a part of the filter, whole memories are read and looked at.
+        # Where SQL expresses only a part of the filter, whole memories are read and tested.
         columns = "m.slot" if condition.rest is None else f"m.slot, {OWN}, NULL"
 
         def read(start: int) -> list[int]:
@@ -273,37 +280,37 @@ class NamespaceIndex:
         return self._partition.passing((key, condition.rest and str(filter)), read)
 
     def _parts(self, query: LexicalQuery) -> list[Part]:
-        """Return the lists of a query's terms; those of the last query are kept for the next to ask."""
-        return self._answered(query)[1]
+        """Return the posting lists of a query's terms."""
+        return self._parts_and_ceiling(query)[1]
 
-    def _answered(self, query: LexicalQuery) -> tuple[LexicalQuery, list[Part], float]:
-        """Return a query's lists, and what a text that says all of it would score; kept as they are."""
-        if self._asked is None or self._asked[0] is not query:
-            parts = self._looked_up(query)
-            self._asked = query, parts, ceiling(query, parts, self._visibility.count)
-        return self._asked
+    def _parts_and_ceiling(self, query: LexicalQuery) -> tuple[LexicalQuery, list[Part], float]:
+        """Return a query, its posting lists and its ceiling; cached for the last query."""
+        if self._last_parts is None or self._last_parts[0] is not query:
+            parts = self._read_parts(query)
+            self._last_parts = query, parts, ceiling(query, parts, self._visibility.count)
+        return self._last_parts
 
     def _sums(self, query: LexicalQuery) -> Sums:
-        """Return what a query's words add up to; kept like its lists."""
-        if self._added is None or self._added[0] is not query:
+        """Return the sums of a query's postings; cached for the last query."""
+        if self._last_sums is None or self._last_sums[0] is not query:
             slots, values = impacts(self._parts(query), self._visibility.count)
-            self._added = query, Sums.of(slots, values, len(self._partition))
-        return self._added[1]
+            self._last_sums = query, Sums.of(slots, values, len(self._partition))
+        return self._last_sums[1]
 
-    def _looked_up(self, query: LexicalQuery) -> list[Part]:
+    def _read_parts(self, query: LexicalQuery) -> list[Part]:
         partition, visibility, scorer = self._partition, self._visibility, query.scorer
-        wanted = [entry for entry in query.wanted() if visibility.average_lengths[entry[0]]]
+        lookups = [lookup for lookup in query.lookups() if visibility.average_lengths[lookup[0]]]
         worth = {
             (field, term): partition.cached_saturated(visibility, field, term, scorer)
-            for field, term, _ in wanted
+            for field, term, _ in lookups
         }
-        unknown = [key for key, listed in worth.items() if listed is None]
-        if unknown:
-            self._read_lists(unknown)
-            worth |= self._saturated(unknown, scorer)
+        uncached = [key for key, listed in worth.items() if listed is None]
+        if uncached:
+            self._read_lists(uncached)
+            worth |= self._saturated(uncached, scorer)
         parts: list[tuple[str, str, float, Saturated]] = []
         most: dict[str, int] = {}
-        for field, term, weight in wanted:
+        for field, term, weight in lookups:
             listed = worth[field, term]
             if listed is not None and listed.slots.size:
                 parts.append((field, term, weight, listed))
@@ -315,11 +322,11 @@ class NamespaceIndex:
         ]
 
     def _saturated(self, keys: Sequence[tuple[str, str]], scorer: BM25) -> dict[tuple[str, str], Saturated]:
-        """Compute, and keep, what terms say in the memories that may be seen."""
+        """Return, and cache, the saturated posting lists of terms over the visible memories."""
         partition, visibility = self._partition, self._visibility
-        seen = [_seen(self._list(*key), visibility) for key in keys]
+        visible_lists = [_visible(self._list(*key), visibility) for key in keys]
         worth = saturated(
-            seen,
+            visible_lists,
             [partition.lengths(field) for field, _ in keys],
             [visibility.average_lengths[field] for field, _ in keys],
             scorer,
@@ -329,7 +336,7 @@ class NamespaceIndex:
         return dict(zip(keys, worth, strict=True))
 
     def _list(self, field: str, term: str) -> TermList:
-        """Return the whole list of a term: what the segments hold, and the tail."""
+        """Return the whole posting list of a term: of the segments, and of the tail."""
         old = self._partition.cached_list(field, term)
         if old is None:
             old = self._read_lists([(field, term)])[field, term]
@@ -348,16 +355,16 @@ class NamespaceIndex:
         number = self._namespace.number
         segments = self._partition.segments(lambda: segments_of(self._session, number))
 
-        def whole(former: Blocks) -> Blocks:
+        def all_of(former: Blocks) -> Blocks:
             present = {segment for segment, _, _ in segments}
-            kept = {key: block for key, block in former.items() if key[0] in present}
-            had = {segment for segment, _ in kept}
-            new = [segment for segment in segments if segment[0] not in had]
-            return {**kept, **all_blocks(self._session, number, new)}
+            reused = {key: block for key, block in former.items() if key[0] in present}
+            loaded = {segment for segment, _ in reused}
+            new = [segment for segment in segments if segment[0] not in loaded]
+            return {**reused, **all_blocks(self._session, number, new)}
 
-        def blocks(wanted: Collection[Block]) -> Blocks:
-            kept = self._partition.blocks(whole)
-            return some_blocks(self._session, number, wanted) if kept is None else kept
+        def blocks(numbers: Collection[Block]) -> Blocks:
+            cached = self._partition.blocks(all_of)
+            return some_blocks(self._session, number, numbers) if cached is None else cached
 
         read = read_lists(blocks, segments, unread)
         for (field, term), listed in read.items():
@@ -367,21 +374,21 @@ class NamespaceIndex:
     def _float_rows(self, places: npt.NDArray[np.intp]) -> Floats:
         """Read float32 rows by their position among the namespace's vectors."""
         owners = self._partition.vectors.owners.view
-        wanted = owners[places]
-        rows = self._lone_rows(wanted)
+        slots = owners[places]
+        rows = self._lone_rows(slots)
         if rows is None:
-            rows = self._passage_rows(places, wanted)
+            rows = self._passage_rows(places, slots)
         if not are_directions(rows):
             raise IndexCorrupt("a vector is not of length 1")
         return rows
 
-    def _passage_rows(self, places: npt.NDArray[np.intp], wanted: Owners) -> Floats:
+    def _passage_rows(self, places: npt.NDArray[np.intp], slots: Owners) -> Floats:
         """Read float32 rows of slots of which some have several."""
         owners = self._partition.vectors.owners.view
-        passage = places - np.searchsorted(owners, wanted)
+        passage = places - np.searchsorted(owners, slots)
         rows = np.zeros((places.size, self._partition.vectors.dimension), np.float32)
-        slots, where = np.unique(wanted, return_inverse=True)
-        for position, block in self._rows_of(slots.astype(np.intp)):
+        distinct_slots, where = np.unique(slots, return_inverse=True)
+        for position, block in self._rows_of(distinct_slots.astype(np.intp)):
             for row in np.flatnonzero(where == position):
                 rows[row] = block[passage[row]]
         return rows
@@ -402,7 +409,7 @@ class NamespaceIndex:
 
     def _vector_numbers(self, slots: npt.NDArray[np.signedinteger[Any]]) -> list[int]:
         """Return the namespace and the numbers of the rows with the vectors of some slots."""
-        assert self._embedder is not None  # callers looked
+        assert self._embedder is not None  # callers check
         number = self._namespace.number
         first = self._session.dialect.vectors_number(self._embedder[0], number, 0)
         return [number, *(first + slot for slot in slots.tolist())]
@@ -422,11 +429,11 @@ class NamespaceIndex:
         ]
 
 
-def _seen(listed: TermList, visibility: Visibility) -> TermList:
+def _visible(listed: TermList, visibility: Visibility) -> TermList:
     if visibility.mask is None or not listed.slots.size:
         return listed
-    kept = visibility.mask[listed.slots]
-    return TermList(listed.slots[kept], listed.frequencies[kept])
+    mask = visibility.mask[listed.slots]
+    return TermList(listed.slots[mask], listed.frequencies[mask])
 
 
 SCAN: Final = "exact scan"
@@ -451,4 +458,7 @@ def methods() -> Mapping[str, str]:
     'own posting lists, BM25'
     """
     above = f"{BITS}, or by an {CELLS}, where one was made"
-    return {"vector": f"{SCAN} up to {EXACT:,} vectors in a namespace; above, {above}", "lexical": POSTINGS}
+    return {
+        "vector": f"{SCAN} up to {MAX_EXACT_VECTORS:,} vectors in a namespace; above, {above}",
+        "lexical": POSTINGS,
+    }

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from memorata.index.codes import Codes
 from memorata.store.database import Session
 
-RUN: Final = 1_000
+SHORT_RUN_SLOTS: Final = 1_000
 """A run of fewer slots is joined with its neighbours when their segments become one."""
 
 _WITHIN: Final = (
@@ -42,7 +42,7 @@ def join_short(session: Session, span: tuple[int, int, int]) -> None:
     runs: list[tuple[int, int, int]] = session.execute(
         _WITHIN, (span[0], span[1], span[1] + span[2])
     ).fetchall()
-    for short, members in groupby(runs, key=lambda run: run[2] < RUN):
+    for short, members in groupby(runs, key=lambda run: run[2] < SHORT_RUN_SLOTS):
         parts = list(members)
         if short and len(parts) > 1:
             _join(session, span[0], parts)

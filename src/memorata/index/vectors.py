@@ -1,20 +1,21 @@
 """The vectors of one namespace, ready to be searched.
 
 A search narrows in up to three steps, each of which reads less of a vector than the next one does. Above
-`EXACT` vectors their sign bits are scanned, and the closest go on (see :mod:`memorata.index.codes`). Those
-are compared as bytes, and all go on that may be among the best, which is whatever is within rounding of them.
-These are compared as float32, which are in memory for up to `EXACT` vectors; above, their bytes are compared
-with the query in full, and the caller may ask for the stored float32 of the best. So up to `EXACT` vectors
-a search finds what comparing all of them as float32 finds, unless the errors of rounding conspire, which
-those of vectors made for it can. Nothing has to be trained, so it is always up to date.
+`MAX_EXACT_VECTORS` vectors their sign bits are scanned, and the closest go on (see
+:mod:`memorata.index.codes`). Those are compared as bytes, and all go on that may be among the best, which is
+whatever is within rounding of them. These are compared as float32, which are in memory for up to
+`MAX_EXACT_VECTORS` vectors; above, their bytes are compared with the query in full, and the caller may ask
+for the stored float32 of the best. So up to `MAX_EXACT_VECTORS` vectors a search finds what comparing all of
+them as float32 finds, unless the errors of rounding conspire, which those of vectors made for it can. Nothing
+has to be trained, so it is always up to date.
 
-How many go on by their signs depends on the query: `RESCORED` first, and `FURTHER` if any of the best of
-those comes from their farther half, where it was nearly missed. On 60,000 vectors by arctic-embed-s, which
-all point much the same way, that finds .990 to 1.000 of the ten closest, by the set of queries, as much as
-`FURTHER` for all of them (benchmarks/rescoring.py); `RESCORED` for all finds .942 to .994. A filter is
-applied before anything is selected: a filtered search never starves, and one that leaves few vectors is
-computed over all of those. Where an approximate index was made (:mod:`.approximate`), it finds the shortlist
-instead of the scan; what was added since is scanned beside it.
+How many go on by their signs depends on the query: `MIN_RESCORED` first, and `MAX_RESCORED` if any of the
+best of those comes from their farther half, where it was nearly missed. On 60,000 vectors by arctic-embed-s,
+which all point much the same way, that finds .990 to 1.000 of the ten closest, by the set of queries, as much
+as `MAX_RESCORED` for all of them (benchmarks/rescoring.py); `MIN_RESCORED` for all finds .942 to .994. A
+filter is applied before anything is selected: a filtered search never starves, and one that leaves few
+vectors is computed over all of those. Where an approximate index was made (:mod:`.approximate`), it finds the
+shortlist instead of the scan; what was added since is scanned beside it.
 
 Products of one vector with many are SimSIMD's (Vardanian, 2023), which has a kernel of each kind for the
 processor at hand; where it cannot be imported, numpy computes the same. Every row is compared by itself,
@@ -34,16 +35,16 @@ import numpy as np
 import numpy.typing as npt
 
 from memorata._frozen import frozen
-from memorata.index.approximate import SHORTLIST, Approximate
+from memorata.index.approximate import MIN_SHORTLIST, Approximate
 from memorata.index.codes import Bits, Bytes, Codes, Floats, Owners, closest, quantised, rounded, sign_bits
 from memorata.index.record import Growing
 from memorata.rank.scores import ranked, reached
 
-EXACT: Final = 20_000
-FLOATS: Final = 2_048
+MAX_EXACT_VECTORS: Final = 20_000
+MAX_FLOAT_VECTORS: Final = 2_048
 """Up to this many are compared as float32 at once."""
-RESCORED: Final = 1_000
-FURTHER: Final = 4_000
+MIN_RESCORED: Final = 1_000
+MAX_RESCORED: Final = 4_000
 
 _ROUNDED: Final = 8 / 12**0.5
 """How far apart products of bytes may be that are equal in full, in steps of the scales. Numbers rounded to
@@ -93,7 +94,7 @@ class Vectors:
     def nbytes(self) -> int:
         """How much memory the vectors take, once they have been searched."""
         parts = (self.owners, self._rows, self._bits, self._bytes, self._scales)
-        waiting = len(self) - len(self._bytes) if len(self) > FLOATS else 0
+        waiting = len(self) - len(self._bytes) if len(self) > MAX_FLOAT_VECTORS else 0
         indexed = self.approximate.nbytes if self.approximate else 0
         return sum(part.nbytes for part in parts) + waiting * (self.dimension + 4) + indexed
 
@@ -196,14 +197,14 @@ class Vectors:
     def _compared(self, query: Floats, places: Places | None) -> Floats:
         """Return the products of some vectors with the query, from rows if there are any, else from bytes."""
         if self.exact:
-            return products(_taken(self._rows, places), query)
-        scales: Floats = _taken(self._scales, places)
-        return products(_taken(self._bytes, places).astype(np.float32), query) * scales
+            return products(_rows_at(self._rows, places), query)
+        scales: Floats = _rows_at(self._scales, places)
+        return products(_rows_at(self._bytes, places).astype(np.float32), query) * scales
 
     def _approximated(self, query: Floats, limit: int, mask: npt.NDArray[np.bool_] | None) -> Places | None:
         """Return the places, ascending, that an approximate search leaves to be compared; None if too few."""
         assert self.approximate is not None  # the caller looked
-        slots = self.approximate.slots(query, max(SHORTLIST, 4 * limit), mask)
+        slots = self.approximate.slots(query, max(MIN_SHORTLIST, 4 * limit), mask)
         if slots is None or slots.size < 2 * limit:
             return None
         places = self._places(slots)[0]
@@ -211,16 +212,16 @@ class Vectors:
         if later.size and mask is not None:
             later = later[mask[self.owners.view[later]]]
         if later.size:
-            few = closest(self._distances(query, later), max(FURTHER, 2 * limit), self.dimension)
+            few = closest(self._distances(query, later), max(MAX_RESCORED, 2 * limit), self.dimension)
             later = later[few]
         return np.sort(np.concatenate([places, later]))
 
     def _narrowed(self, query: Floats, limit: int, allowed: Places | None) -> Places | None:
         """Return those of the allowed places, ascending, that may be among the best; None for all."""
         count = len(self) if allowed is None else allowed.size
-        if not self.exact and count > max(FURTHER, 2 * limit):
+        if not self.exact and count > max(MAX_RESCORED, 2 * limit):
             return self._close_by_signs(query, limit, allowed)
-        if count <= FLOATS:
+        if count <= MAX_FLOAT_VECTORS:
             return allowed
         return self._within_rounding(limit, allowed, *self._by_bytes(query, allowed))
 
@@ -231,7 +232,7 @@ class Vectors:
         bytes was far by signs.
         """
         distance = self._distances(query, allowed)
-        count = max(RESCORED, 2 * limit)
+        count = max(MIN_RESCORED, 2 * limit)
         while True:
             near = closest(distance, count, self.dimension)
             places = near if allowed is None else allowed[near]
@@ -240,15 +241,15 @@ class Vectors:
                 count = 4 * near.size
                 continue
             rough, step = self._by_bytes(query, places)
-            if everything or count >= FURTHER or not _from_afar(distance[near], rough, limit):
+            if everything or count >= MAX_RESCORED or not _from_afar(distance[near], rough, limit):
                 return self._within_rounding(limit, places, rough, step)
-            count = FURTHER
+            count = MAX_RESCORED
 
     def _distances(self, query: Floats, allowed: Places | None) -> npt.NDArray[np.uint16]:
         signs = sign_bits(query[None, :])[0]
         if allowed is not None and self._are_most(allowed):
             return differing(self._bits.view, signs)[allowed]
-        return differing(_taken(self._bits, allowed), signs)
+        return differing(_rows_at(self._bits, allowed), signs)
 
     def _are_most(self, places: Places) -> bool:
         """Return whether some places are so many that comparing all takes less time than copying these."""
@@ -261,10 +262,10 @@ class Vectors:
                 codes = quantised(self._rows.view[start : start + _ROUNDED_ROWS])
                 self._code_bytes(codes.values, codes.scales)
         asked, step = rounded(query)
-        scales: Floats = _taken(self._scales, places)
+        scales: Floats = _rows_at(self._scales, places)
         if places is not None and self._are_most(places):
             return byte_products(self._bytes.view, asked)[places] * scales, step
-        return byte_products(_taken(self._bytes, places), asked) * scales, step
+        return byte_products(_rows_at(self._bytes, places), asked) * scales, step
 
     def _within_rounding(self, limit: int, places: Places | None, rough: Floats, step: float) -> Places:
         """Return those of some places that may be among the best, given their products by bytes."""
@@ -353,7 +354,7 @@ def _starts(owners: npt.NDArray[np.int32]) -> Places:
     return new.nonzero()[0]
 
 
-def _taken(rows: Growing, places: Places | None) -> npt.NDArray[Any]:
+def _rows_at(rows: Growing, places: Places | None) -> npt.NDArray[Any]:
     """Return some rows; all of them for None."""
     # Taking rows is three times as fast as indexing them.
     return rows.view if places is None else rows.view.take(places, axis=0)
@@ -391,7 +392,7 @@ def products(rows: Floats, query: Floats) -> Floats:
     >>> products(np.array([[1, 0], [3, 4]], np.float32), np.array([2, 1], np.float32))
     array([ 2., 10.], dtype=float32)
     """
-    return _with_each(query, rows, "dot", "float32")
+    return _per_row(query, rows, "dot", "float32")
 
 
 def byte_products(rows: Bytes, query: Bytes) -> Floats:
@@ -402,7 +403,7 @@ def byte_products(rows: Bytes, query: Bytes) -> Floats:
     >>> byte_products(np.array([[127, 127], [-127, 1]], np.int8), np.array([127, 100], np.int8))
     array([ 28829., -16029.], dtype=float32)
     """
-    return _with_each(query, rows, "dot", "int8")
+    return _per_row(query, rows, "dot", "int8")
 
 
 def differing(rows: Bits, query: Bits) -> npt.NDArray[np.uint16]:
@@ -414,11 +415,11 @@ def differing(rows: Bits, query: Bits) -> npt.NDArray[np.uint16]:
     array([1, 3], dtype=uint16)
     """
     asked, others = np.ascontiguousarray(query), np.ascontiguousarray(rows)
-    bits = _with_each(asked.view(np.uint8), others.view(np.uint8), "hamming", "bin8")
+    bits = _per_row(asked.view(np.uint8), others.view(np.uint8), "hamming", "bin8")
     return bits.astype(np.uint16)
 
 
-def _with_each(query: npt.NDArray[Any], rows: npt.NDArray[Any], metric: _Metric, dtype: _Type) -> Floats:
+def _per_row(query: npt.NDArray[Any], rows: npt.NDArray[Any], metric: _Metric, dtype: _Type) -> Floats:
     if not rows.size:
         return np.zeros(len(rows), np.float32)
     plain = _plain(query, dtype), _plain(rows, dtype)

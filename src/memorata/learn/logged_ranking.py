@@ -20,11 +20,11 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.recall.fusion import GEO, GRAPH, LEXICAL, SOFT, TEMPORAL, VECTOR, ExtraLeg, Legs, fuse
-from memorata.engine.recall.log import AS_THEY_ARE, DAY, NEAR, RANK
+from memorata.engine.recall.log import DAY, NEAR, RANK, UNCHANGED_COLUMNS
 from memorata.engine.recall.query import ParsedQuery, RecallContext
 from memorata.engine.recall.ranking import Ranked, rank_candidates
 from memorata.engine.recipes.recipe import PARAMETERS, Recipe
-from memorata.index.index import Found
+from memorata.index.index import LegCandidates
 from memorata.index.record import RECORD, SPEAKER, Records
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import InvalidArgument
@@ -115,7 +115,7 @@ def ranked_again(recall: LoggedRecall, recipe: Recipe) -> Ranked:
     replayed = as_replayed(recipe, recall)
     logged = _logged_candidates(recall)
     context = _context(recall, logged, replayed)
-    nothing = Found(np.zeros(0, np.intp), np.zeros(0))
+    nothing = LegCandidates(np.zeros(0, np.intp), np.zeros(0))
     legs = Legs(logged.legs.get(VECTOR, nothing), logged.legs.get(LEXICAL, nothing))
     if SOFT in logged.legs:
         legs = replace(legs, soft=logged.legs[SOFT])
@@ -210,7 +210,7 @@ class _LoggedCandidates:
     positions: IntArray
     columns: Mapping[str, FloatArray]
     records: Records
-    legs: Mapping[str, Found]
+    legs: Mapping[str, LegCandidates]
 
 
 # A tuner ranks the same recalls by one recipe after the other, and this takes half of the time. What is
@@ -221,7 +221,7 @@ def _logged_candidates(recall: LoggedRecall) -> _LoggedCandidates:
     recall = replace(recall, slots=recall.slots[positions], values=recall.values[positions])
     columns = {name: recall.column(name).astype(np.float64) for name in recall.columns}
     ceiling = float(recall.situation["ceiling"])
-    legs: dict[str, Found] = {
+    legs: dict[str, LegCandidates] = {
         name: _leg(columns, name, ceiling if name == LEXICAL else 0.0)
         for name in (VECTOR, LEXICAL, SOFT, TEMPORAL, GEO, GRAPH)
         if name in columns
@@ -238,7 +238,7 @@ def _records(recall: LoggedRecall) -> Records:
     """Return the records of the candidates, as far as ranking looks at them."""
     records = np.zeros(len(recall.values), RECORD)
     now = recall.at.timestamp()
-    for name in AS_THEY_ARE:
+    for name in UNCHANGED_COLUMNS:
         records[name] = np.nan_to_num(recall.column(name))
     records["created"] = now - recall.column("age").astype(np.float64) * DAY
     records["event"] = now - recall.column("event").astype(np.float64) * DAY
@@ -256,13 +256,13 @@ def _records(recall: LoggedRecall) -> Records:
     return records
 
 
-def _leg(columns: Mapping[str, FloatArray], name: str, ceiling: float) -> Found:
+def _leg(columns: Mapping[str, FloatArray], name: str, ceiling: float) -> LegCandidates:
     """Return the candidates of a leg, in their logged order."""
     column = columns[name]
     slots = np.flatnonzero(~np.isnan(column))
     rank = columns.get(f"{name}{RANK}", -column)
     order = rank[slots].argsort(kind="stable")
-    return Found(slots[order], column[slots][order], ceiling=ceiling)
+    return LegCandidates(slots[order], column[slots][order], ceiling=ceiling)
 
 
 def _period(data: Mapping[str, Any]) -> Period:

@@ -16,9 +16,9 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.index import cell_rows, posting_lists, segments
-from memorata.index.approximate import LARGE
+from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.index.codes import Codes
-from memorata.index.postings import MOST, opened, parts_of, places_of
+from memorata.index.postings import MAX_FREQUENCY, opened, parts_of, places_of
 from memorata.index.record import GONE, decoded_terms, unpacked
 from memorata.index.segments import Embedder
 from memorata.model.errors import IndexCorrupt
@@ -97,7 +97,7 @@ def checked(session: Session, terms_of: Words, embedder: Embedder | None, *, rep
     return [*(problem.text for problem in all_problems), *lost]
 
 
-def statistics(session: Session, least: int = LARGE) -> Mapping[str, Any]:
+def statistics(session: Session, least: int = APPROXIMATE_FROM) -> Mapping[str, Any]:
     """Return sizes and counts for display."""
 
     def count(query: str) -> int:
@@ -173,7 +173,7 @@ def _namespace_problems(
             yield f"the record of memory {memory.id} does not match the memory"
         for field, words in terms.items():
             for term, times in words.items():
-                wanted.setdefault((field, term), {})[slot] = min(times, MOST)
+                wanted.setdefault((field, term), {})[slot] = min(times, MAX_FREQUENCY)
     unread = np.array([*unreadable], np.intp)
     shown = records["state"] != GONE
     shown[unread] = False
@@ -246,7 +246,7 @@ def _word_problems(
             continue
         for field, words in terms.items():
             for term, frequency in words.items():
-                stored.setdefault((field, term), {})[slot] = min(frequency, MOST)
+                stored.setdefault((field, term), {})[slot] = min(frequency, MAX_FREQUENCY)
     if unreadable:
         # Their texts cannot be read; their terms may be listed or not.
         readable = {

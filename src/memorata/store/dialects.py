@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from memorata._frozen import frozen
-from memorata.index.approximate import LARGE
+from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.model.errors import MissingExtra, NotSupportedHere
 from memorata.store.postgres.address import SCHEMES
 from memorata.store.sqlite.encryption import resolved_key
@@ -22,7 +22,7 @@ class StoreOptions:
     must_exist: bool = False
     backup: bool = True
     replica: str | None = None
-    approximate_from: int = LARGE
+    approximate_from: int = APPROXIMATE_FROM
     read_only: bool = False
     encryption_key: str | None = None
 

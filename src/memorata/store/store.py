@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from memorata.index.approximate import LARGE
+from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.index.cache import Added, PartitionCache
 from memorata.index.codes import Floats
 from memorata.index.index import Index
@@ -57,7 +57,11 @@ class Store(Facet):
     """
 
     def __init__(
-        self, database: Database, *, memory_budget: int = MEMORY_BUDGET, approximate_from: int = LARGE
+        self,
+        database: Database,
+        *,
+        memory_budget: int = MEMORY_BUDGET,
+        approximate_from: int = APPROXIMATE_FROM,
     ) -> None:
         super().__init__(database)
         self._approximate_from = checks.whole("approximate_from", approximate_from, 1)

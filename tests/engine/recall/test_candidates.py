@@ -13,7 +13,7 @@ from memorata.engine import Recipe
 from memorata.engine.recall.fusion import ExtraLeg, Legs, fuse
 from memorata.engine.recall.legs import search
 from memorata.engine.recall.query import RecallContext
-from memorata.index.index import Found
+from memorata.index.index import LegCandidates
 from memorata.index.vectors import Vectors
 from memorata.model import Period, Place
 from memorata.rank import FUSIONS, Leg
@@ -123,8 +123,11 @@ def test_a_lone_leg_has_all_the_weight(context: Make) -> None:
 
 def test_a_walk_that_comes_by_what_points_away_is_measured_from_there(context: Make) -> None:
     asked = context(TEXTS, "tea")
-    legs = Legs(Found(np.array([0]), np.array([0.9])), Found(np.array([1]), np.array([2.0]), ceiling=2.0))
-    walked = ExtraLeg("walk", Found(np.array([0, 2, 3]), np.array([0.5, 0.2, -0.1])), 1.0)
+    legs = Legs(
+        LegCandidates(np.array([0]), np.array([0.9])),
+        LegCandidates(np.array([1]), np.array([2.0]), ceiling=2.0),
+    )
+    walked = ExtraLeg("walk", LegCandidates(np.array([0, 2, 3]), np.array([0.5, 0.2, -0.1])), 1.0)
     fused = fuse(Recipe(name="x", anchored=True), asked, legs.with_leg(walked))
     by_slot = {
         slot: {part.label: part.value for part in fused.explain(at).parts}["walk"]
@@ -135,7 +138,10 @@ def test_a_walk_that_comes_by_what_points_away_is_measured_from_there(context: M
 
 
 def test_no_text_is_held_to_all_the_words_of_a_long_query(context: Make) -> None:
-    legs = Legs(Found(np.array([0]), np.array([0.9])), Found(np.array([1]), np.array([2.0]), ceiling=8.0))
+    legs = Legs(
+        LegCandidates(np.array([0]), np.array([0.9])),
+        LegCandidates(np.array([1]), np.array([2.0]), ceiling=8.0),
+    )
     words = []
     for query in ("tea " * 3, " ".join(f"word{number}" for number in range(24))):
         fused = fuse(Recipe(name="x", anchored=True), context(TEXTS, query), legs)
@@ -147,8 +153,8 @@ def test_no_text_is_held_to_all_the_words_of_a_long_query(context: Make) -> None
 
 def test_what_each_leg_said_of_each(context: Make) -> None:
     legs = Legs(
-        Found(np.array([7, 3, 5]), np.array([0.9, 0.5, 0.1])),
-        Found(np.array([3, 8]), np.array([4.0, 2.0]), ceiling=5.0),
+        LegCandidates(np.array([7, 3, 5]), np.array([0.9, 0.5, 0.1])),
+        LegCandidates(np.array([3, 8]), np.array([4.0, 2.0]), ceiling=5.0),
     )
     fused = fuse(Recipe(name="x", fusion="rrf"), context(TEXTS, "tea"), legs)
     said = fused.evidence()
@@ -248,7 +254,11 @@ def test_a_time_that_was_asked_for_has_a_leg_of_its_own(context: Make) -> None:
     week = Period(then - timedelta(days=3), then + timedelta(days=3))
     asked = context(items, "what was it", period=week, about_time=True)
     (leg,) = search(Recipe(name="x"), asked).more
-    assert (leg.name, leg.found.slots.tolist(), leg.found.scores.tolist()) == ("temporal", [0], [1.0])
+    assert (leg.name, leg.candidates.slots.tolist(), leg.candidates.scores.tolist()) == (
+        "temporal",
+        [0],
+        [1.0],
+    )
     assert search(Recipe(name="x"), context(items, "what was it", period=week)).more == ()
 
 
@@ -258,11 +268,11 @@ def test_a_place_has_a_leg_of_its_own(context: Make) -> None:
         {"content": "a swim", "place": Place(38.7, -9.1)},
     ]
     (leg,) = search(Recipe(name="x"), context(items, "what", here=Place(38.71, -9.1))).more
-    assert (leg.name, leg.found.slots.tolist()) == ("geo", [1, 0])
+    assert (leg.name, leg.candidates.slots.tolist()) == ("geo", [1, 0])
     fused = fuse(
         Recipe(name="x"),
         context(items, "what", here=Place(38.71, -9.1)),
-        Legs(Found(*NONE), Found(*NONE), (leg,)),
+        Legs(LegCandidates(*NONE), LegCandidates(*NONE), (leg,)),
     )
     assert fused.slots.tolist() == [1, 0]
     assert [part.label for part in fused.explain(0).parts] == ["vector", "lexical", "geo"]

@@ -11,7 +11,7 @@ import memorata
 from memorata.engine.recall.legs import not_excluded, search, without_excluded
 from memorata.engine.recall.query import RecallContext, parse_query
 from memorata.engine.recipes.recipe import RECIPES, Recipe
-from memorata.index.index import Found
+from memorata.index.index import LegCandidates
 from memorata.model import Period, Place
 from memorata.text import RuleClassifier
 
@@ -75,10 +75,10 @@ def test_the_best_that_may_be_returned_are_those_of_all_that_were_found(
             context = RecallContext(view, query, RuleClassifier(), None, 0, 0, LATER, None)
             calls: list[int] = []
 
-            def find(count: int) -> Found:
+            def find(count: int) -> LegCandidates:
                 calls.append(count)
                 slots = np.arange(min(count, len(texts)))
-                return Found(slots, -slots.astype(float), ceiling=7.0)
+                return LegCandidates(slots, -slots.astype(float), ceiling=7.0)
 
             found = without_excluded(context, find, limit, words=by_words)
     wanted = [slot for slot, each in enumerate(said) if not each][:limit]
@@ -89,7 +89,7 @@ def test_the_best_that_may_be_returned_are_those_of_all_that_were_found(
 
 
 def test_a_leg_is_asked_once_where_nothing_is_excluded(context: Make) -> None:
-    found = Found(np.array([3]), np.array([1.0]))
+    found = LegCandidates(np.array([3]), np.array([1.0]))
     assert without_excluded(context(TEXTS, "tea"), lambda count: found, 9, words=True) is found
 
 

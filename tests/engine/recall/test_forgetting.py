@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.engine.recall.ranking import what_is_left
+from memorata.engine.recall.ranking import retention
 from memorata.engine.recipes.recipe import RECIPES, Recipe
 from memorata.index.record import packed, unpacked
 from memorata.model.memory import Memory
@@ -19,7 +19,7 @@ def left(fading: str, days: float, **fields: Any) -> float:
     recipe = Recipe(name="x", fading=fading, fading_days=30)
     said = Memory(id="m", content="tea", created_at=NOW - days * DAY, **fields)
     records = unpacked([packed(said, state=0, session=-1, vectors=0, superseded_at=None, lengths={})])
-    return float(what_is_left(recipe, records, NOW.timestamp())[0])
+    return float(retention(recipe, records, NOW.timestamp())[0])
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_a_large_graph_is_walked_near_the_seeds_to_the_same_scores(
 ) -> None:
     asked = context(NOTES, ASKED)
     exact = walk_leg(RECIPE, asked, BEST, SCORES)
-    monkeypatch.setattr(graph_legs, "_LARGE", 0)
+    monkeypatch.setattr(graph_legs, "_MAX_EXACT_EDGES", 0)
     near = walk_leg(RECIPE, asked, BEST, SCORES)
     assert near.slots.tolist() == exact.slots.tolist()
     assert near.scores == pytest.approx(exact.scores, abs=2e-3)

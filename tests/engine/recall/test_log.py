@@ -13,7 +13,7 @@ import pytest
 from memorata.engine import Engine
 from memorata.engine import open as open_engine
 from memorata.engine.recall import log as log_module
-from memorata.engine.recall.log import BATCH, Logging
+from memorata.engine.recall.log import BATCH_SIZE, Logging
 from memorata.model.errors import StoreError
 from memorata.store.logged_recall import LogBounds
 from memorata.store.sqlite.store import SqliteStore
@@ -72,14 +72,14 @@ def test_nothing_found_is_logged_too() -> None:
 
 
 def test_a_full_batch_is_written_by_the_recall_that_fills_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_module, "BATCH", 3)
+    monkeypatch.setattr(log_module, "BATCH_SIZE", 3)
     with opened() as engine:
         seen = []
         for _ in range(4):
             engine.recall("tea")
             seen.append(count(engine))
         assert seen == [0, 0, 3, 3]
-    assert BATCH == 128
+    assert BATCH_SIZE == 128
 
 
 def test_what_has_waited_long_is_written_by_the_next_recall(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,7 @@ def test_the_bounds_are_kept() -> None:
 
 
 def test_a_busy_database_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_module, "BATCH", 2)
+    monkeypatch.setattr(log_module, "BATCH_SIZE", 2)
     monkeypatch.setattr(log_module, "_MAX_HELD", 3)
     with opened(tmp_path / "m.db") as engine:
         with closing(sqlite3.connect(tmp_path / "m.db", isolation_level=None)) as other:
@@ -124,7 +124,7 @@ def test_a_busy_database_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytes
 def test_a_file_that_cannot_be_written_is_still_recalled_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_module, "BATCH", 2)
+    monkeypatch.setattr(log_module, "BATCH_SIZE", 2)
     with opened(tmp_path / "m.db") as engine:
         cast(SqliteStore, engine.store)._connection.execute("PRAGMA query_only = ON")
         for _ in range(3):
@@ -135,7 +135,7 @@ def test_a_file_that_cannot_be_written_is_still_recalled_from(
 def test_no_error_of_the_store_comes_between_a_question_and_its_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(log_module, "BATCH", 2)
+    monkeypatch.setattr(log_module, "BATCH_SIZE", 2)
     with opened() as engine:
         tries: list[int] = []
 
@@ -155,7 +155,7 @@ def test_no_error_of_the_store_comes_between_a_question_and_its_answer(
 def test_an_error_that_nobody_foresaw_on_the_thread_of_a_server_is_told_of_in_the_log(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(log_module, "BATCH", 2)
+    monkeypatch.setattr(log_module, "BATCH_SIZE", 2)
     with opened() as engine:
         engine.recall_log.write_apart()
         tried = threading.Event()

@@ -7,7 +7,7 @@ from memorata.engine import Recipe
 from memorata.engine.recall.fusion import fuse
 from memorata.engine.recall.legs import QUOTED, search, with_phrases
 from memorata.engine.recall.query import RecallContext
-from memorata.index.index import NOTHING, Found
+from memorata.index.index import NO_CANDIDATES, LegCandidates
 
 Make = Callable[..., RecallContext]
 NOBODY = np.zeros(0, np.intp)
@@ -16,7 +16,7 @@ NOBODY = np.zeros(0, np.intp)
 def test_what_stands_in_a_text_adds_the_largest_idf_for_each_phrase(context: Make) -> None:
     texts = ["green tea", "tea that is green", "green tea with milk"]
     asked = context(texts, 'cup "green tea" "with milk"')
-    found = Found(np.array([1, 0, 2]), np.array([1.5, 1.0, 0.5]), ceiling=4.0)
+    found = LegCandidates(np.array([1, 0, 2]), np.array([1.5, 1.0, 0.5]), ceiling=4.0)
     lifted = with_phrases(Recipe(name="x", phrase_weight=2), asked, found, NOBODY)
     largest = float(np.log(2.5 / 1.5 + 1))
     assert lifted.slots.tolist() == [2, 0, 1]
@@ -28,9 +28,9 @@ def test_what_stands_in_a_text_adds_the_largest_idf_for_each_phrase(context: Mak
 
 def test_others_join_only_if_they_say_it(context: Make) -> None:
     asked = context(["Dave writes Go", "a party of gophers", "Go home"], '"Go"')
-    joined = with_phrases(Recipe(name="x"), asked, NOTHING, np.array([1, 2, 0]))
+    joined = with_phrases(Recipe(name="x"), asked, NO_CANDIDATES, np.array([1, 2, 0]))
     assert joined.slots.tolist() == [2, 0]
-    assert with_phrases(Recipe(name="x"), asked, NOTHING, NOBODY).slots.size == 0
+    assert with_phrases(Recipe(name="x"), asked, NO_CANDIDATES, NOBODY).slots.size == 0
 
 
 @pytest.mark.parametrize("complete", [False, True])

@@ -12,12 +12,12 @@ import pytest
 import memorata
 from memorata.engine.recall.evidence import (
     EVIDENCE_WEIGHTS,
-    Asked,
-    asked_of,
+    Requirements,
     continues,
+    person_match,
     requirements_met,
+    requirements_of,
     text_evidence,
-    told_by,
 )
 from memorata.engine.recall.query import parse_query
 from memorata.index.index import Speakers
@@ -32,11 +32,11 @@ def said(content: str, speaker: str = "", session: str = "s") -> Memory:
     return Memory(id="m", content=content, created_at=NOW, source=Source(speaker=speaker, session=session))
 
 
-def asked(query: str, *speakers: str) -> Asked:
+def asked(query: str, *speakers: str) -> Requirements:
     named = tuple(term for name in speakers if name in query for term in SNOWBALL.tokens(name))
     everybody = Speakers()
     everybody.add(("s", name) for name in speakers)
-    return asked_of(replace(parse_query(query, SNOWBALL), speakers=named), SNOWBALL, lambda: everybody)
+    return requirements_of(replace(parse_query(query, SNOWBALL), speakers=named), SNOWBALL, lambda: everybody)
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,13 @@ def asked(query: str, *speakers: str) -> Asked:
 def test_who_tells_it(content: str, speaker: str, told: float) -> None:
     of = asked("Why does Melanie run?", "Melanie", "Caroline")
     assert (of.people, of.pair) == (("melanie",), True)
-    assert told_by(of, said(content, speaker)) == told
+    assert person_match(of, said(content, speaker)) == told
 
 
 def test_a_sentence_without_an_end_is_read_once() -> None:
     of, endless = asked("Why does Melanie run?", "Melanie", "Caroline"), "Why? " + "running " * 12_500
     began = process_time()
-    assert told_by(of, said(endless, "Melanie")) == 1.0
+    assert person_match(of, said(endless, "Melanie")) == 1.0
     # From each of its letters on it would be minutes.
     assert process_time() - began < 5
 
@@ -108,12 +108,12 @@ def test_in_many_talks_of_two_it_matters_who_tells_it_and_to_whom() -> None:
     everybody = Speakers()
     everybody.add([("one", "Melanie"), ("one", "Caroline"), ("two", "Zoe"), ("two", "Caroline")])
     query = replace(parse_query("Why does Melanie run?", SNOWBALL), speakers=("melani",))
-    of = asked_of(query, SNOWBALL, lambda: everybody)
+    of = requirements_of(query, SNOWBALL, lambda: everybody)
     assert (of.people, of.pair) == (("melanie",), True)
-    assert told_by(of, said("I run.", "Melanie", "one")) == 1
-    assert told_by(of, said("Your runs are great!", "Caroline", "one")) == 0.7
+    assert person_match(of, said("I run.", "Melanie", "one")) == 1
+    assert person_match(of, said("Your runs are great!", "Caroline", "one")) == 0.7
     # That is said to Zoe.
-    assert told_by(of, said("Your runs are great!", "Caroline", "two")) == 0
+    assert person_match(of, said("Your runs are great!", "Caroline", "two")) == 0
 
 
 def test_a_question_in_no_session_answers_nothing_and_in_one_it_may() -> None:

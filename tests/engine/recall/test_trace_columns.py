@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memorata.engine import Engine
 from memorata.engine import open as open_engine
 from memorata.engine.recall.fusion import Trace
-from memorata.engine.recall.log import AS_THEY_ARE, DAY, RANK, TraceColumns, trace_columns
+from memorata.engine.recall.log import DAY, RANK, UNCHANGED_COLUMNS, TraceColumns, trace_columns
 from memorata.index.record import MACHINE, RECORD, SPEAKER
 from memorata.model.memory import Source
 from memorata.model.place import Place
@@ -125,7 +125,7 @@ def one_by_one(trace: Trace) -> TraceColumns:
     columns["machine"] = [float(record["role"] == MACHINE) for record in records]
     columns["position"] = [float(record["position"]) for record in records]
     columns["spoken"] = [float(record["lengths"][SPEAKER] > 0) for record in records]
-    columns |= {name: [float(record[name]) for record in records] for name in AS_THEY_ARE}
+    columns |= {name: [float(record[name]) for record in records] for name in UNCHANGED_COLUMNS}
     values = np.array(list(columns.values()), np.float32).T
     return TraceColumns(np.array(slots), tuple(columns), values, tuple(trace.shown))
 

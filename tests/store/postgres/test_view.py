@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memorata.engine.recall.legs import nearby, timely
-from memorata.index.index import Found, Index
+from memorata.index.index import Index, LegCandidates
 from memorata.index.lexical import LexicalQuery
 from memorata.model.memory import Memory, Source
 from memorata.model.period import Period
@@ -120,7 +120,7 @@ def both(store: PostgresStore) -> Iterator[tuple[Store, Store]]:
     file.close()
 
 
-def same(one: Found, other: Found, exactly: bool = True) -> None:
+def same(one: LegCandidates, other: LegCandidates, exactly: bool = True) -> None:
     assert other.slots.tolist() == one.slots.tolist()
     if exactly:
         assert other.scores.tolist() == one.scores.tolist()

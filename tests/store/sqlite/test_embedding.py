@@ -34,7 +34,7 @@ def embedded(numbers: range) -> list[Embedded]:
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     """A store with a segment and a tail, searched by codes, all of it by the old embedder."""
-    monkeypatch.setattr(cache, "EXACT", 50)
+    monkeypatch.setattr(cache, "MAX_EXACT_VECTORS", 50)
     opened = SqliteStore(tmp_path / "m.db")
     opened.use_embedder("old", 8)
     memories = [Memory(id=f"m{number}", content=f"w{number}", created_at=NOW) for number in range(COUNT)]

@@ -1,9 +1,9 @@
 r"""Agreement of several recalls of one query, as confidence in the answer.
 
-Ask the same thing in other words, or without one of the legs. Where the results stay, they rest on more than
-an accident of wording (self-consistency: Wang et al., ICLR 2023; for retrieval, robustness to query variants:
+The query is repeated in other words, or without one of the legs. Hits that stay rest on more than an
+accident of wording (self-consistency: Wang et al., ICLR 2023; for retrieval, robustness to query variants:
 Bailey et al., SIGIR 2017). Two rankings are compared by rank-biased overlap (Webber, Moffat & Zobel, *ACM
-TOIS* 28(4), 2010), which looks most at the top: at each depth, what do both have so far?
+TOIS* 28(4), 2010), which weighs the top most: it compares what both have up to each depth.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Agreement:
     - `pairs`: the overlap of each ranking with each.
     - `support`: by item, the share of the rankings that have it among their first `depth`; most support
       first, then in the order they come.
-    - `samples`: what was asked for each ranking, in words.
+    - `samples`: the query variant of each ranking, in words.
     - `refused`: why nothing is shown; empty where something is.
     """
 
@@ -47,7 +47,7 @@ class Agreement:
 
 
 def agreement(rankings: Sequence[Sequence[str]], *, depth: int = 10, persistence: float = 0.9) -> Agreement:
-    """Return how far several rankings of the same question agree."""
+    """Return how far several rankings of the same query agree."""
     if isinstance(rankings, str) or not isinstance(rankings, Sequence) or len(rankings) < 2:
         raise InvalidArgument("rankings", rankings, "at least two rankings")
     places = checks.whole("depth", depth, 1)
@@ -86,19 +86,19 @@ def rank_biased_overlap(first: Sequence[str], second: Sequence[str], *, persiste
     >>> round(rank_biased_overlap(["a", "b"], ["b", "a"], persistence=0.5), 4)  # (0 + 0.5 · 1) / 1.5
     0.3333
     """
-    one, other = _ranking("first", first), _ranking("second", second)
+    left, right = _ranking("first", first), _ranking("second", second)
     chance = checks.within("persistence", persistence, 0, 1)
     if chance in (0, 1):
         raise InvalidArgument("persistence", persistence, "a number above 0 and below 1")
-    length = max(len(one), len(other))
+    length = max(len(left), len(right))
     if not length:
         return 1.0
-    place = {item: depth for depth, item in enumerate(other)}
+    place = {item: depth for depth, item in enumerate(right)}
     # An item is common from the deeper of its two places on.
-    meets = [max(depth, place[item]) for depth, item in enumerate(one) if item in place]
+    meets = [max(depth, place[item]) for depth, item in enumerate(left) if item in place]
     common = np.cumsum(np.bincount(np.array(meets, np.intp), minlength=length))
     depths = np.arange(1, length + 1)
-    sizes = np.minimum(depths, len(one)) + np.minimum(depths, len(other))
+    sizes = np.minimum(depths, len(left)) + np.minimum(depths, len(right))
     weights = chance ** np.arange(length)
     return float((weights * (2 * common / sizes)).sum() / weights.sum())
 
@@ -113,7 +113,7 @@ def _ranking(argument: str, ranking: Sequence[str]) -> tuple[str, ...]:
 def agreed(
     recaller: Recaller, request: Request, result: RecallResult, variants: Sequence[str] = ()
 ) -> RecallResult:
-    """Ask in other ways, too, and return a result that says how far the answers agree.
+    """Repeat a recall in other ways, and return a result that says how far the rankings agree.
 
     The other ways are `variants` of the query, then as many as the recipe's `samples`: each leg alone, then
     the query without one of its words, longest first. Below `least_agreement` nothing is shown, and no hit
@@ -121,31 +121,31 @@ def agreed(
     """
     recipe = request.recipe
     samples = [("as asked", result)]
-    for label, other in [
+    for label, variant_request in [
         *((f"as {variant!r}", replace(request, text=variant, vector=None)) for variant in variants),
         *islice(_perturbed(recaller, request), recipe.samples),
     ]:
-        samples.append((label, recaller.answer(replace(other, id=""))))
+        samples.append((label, recaller.answer(replace(variant_request, id=""))))
     if len(samples) < 2:
         note = f"recipe {recipe.name!r} compares several answers, and this query can be asked in one way only"
         return replace(result, degraded=(*result.degraded, note))
     rankings = [[hit.memory.id for hit in sample] for _, sample in samples]
-    # Of sessions the limit counts those, and each has several hits.
+    # A recall of sessions limits sessions, each of which has several hits.
     overlap = agreement(rankings, depth=max(1, *map(len, rankings)))
     overlap = replace(overlap, samples=tuple(label for label, _ in samples))
     if overlap.confidence < recipe.least_agreement:
         missed = MissedThreshold("agreement", overlap.confidence, recipe.least_agreement)
         overlap = replace(overlap, refused=str(missed))
-        return _kept(result, frozenset(), missed, overlap)
+        return _filtered(result, frozenset(), missed, overlap)
     least = recipe.least_support
     kept = frozenset(hit.memory.id for hit in result if overlap.support[hit.memory.id] >= least)
     best = next((hit for hit in result if hit.memory.id not in kept), None)
     share = 0.0 if best is None else overlap.support[best.memory.id]
-    return _kept(result, kept, MissedThreshold("support", share, least), overlap)
+    return _filtered(result, kept, MissedThreshold("support", share, least), overlap)
 
 
 def _perturbed(recaller: Recaller, request: Request) -> Iterator[tuple[str, Request]]:
-    """Yield other ways to ask the same."""
+    """Yield other requests with the same meaning."""
     recipe = request.recipe
     if recipe.vector_pool and recipe.lexical_pool and recaller.meaning.embedder is not None:
         for label, leg in (("vector leg alone", "lexical_pool"), ("lexical leg alone", "vector_pool")):
@@ -153,14 +153,14 @@ def _perturbed(recaller: Recaller, request: Request) -> Iterator[tuple[str, Requ
     words = request.text.split()
     longest = sorted(range(len(words)), key=lambda place: -len(words[place]))
     for place in longest[: len(words) - 1] if len(words) >= _MIN_WORDS else ():
-        rest = " ".join(words[:place] + words[place + 1 :])
-        yield f"without {words[place]!r}", replace(request, text=rest, vector=None)
+        shorter = " ".join(words[:place] + words[place + 1 :])
+        yield f"without {words[place]!r}", replace(request, text=shorter, vector=None)
 
 
-def _kept(
+def _filtered(
     result: RecallResult, kept: frozenset[str], missed: MissedThreshold, overlap: Agreement
 ) -> RecallResult:
-    """Return a result with some of its hits; the best of the others is what was rejected."""
+    """Return a result with the kept hits only; the best of the others becomes `rejected`."""
     hits = tuple(hit for hit in result if hit.memory.id in kept)
     rejected = next(
         (Rejected(hit, (missed,)) for hit in result if hit.memory.id not in kept), result.rejected

@@ -1,6 +1,6 @@
-"""A query that goes on with a conversation: whom its pronouns mean, and what was just talked about.
+"""Queries that continue a conversation: names for their pronouns, and terms of the last turns.
 
-"What does she like?" names nobody. Where the caller passes the turns before it, a query with a pronoun of the
+"What does she like?" has no name. Where the caller passes the turns before it, a query with a pronoun of the
 third person gets the names of the latest turn that has any, and the words of the last few turns count as a
 part of their own in search by words and meaning, the older the less.
 """
@@ -18,13 +18,14 @@ from memorata.text.name_matching import is_also_word
 from memorata.text.word_lists import CALENDAR
 
 TURNS: Final = 4
-"""How many of the last turns are read."""
+"""The number of last turns that are read."""
 WORD_SHARE: Final = 0.5
-"""What a word of the latest turn counts beside one of the query; of each turn before, this share of that."""
+"""The weight of a word of the latest turn, where one of the query has 1."""
 _TURN_DECAY: Final = 0.7
+"""The weight of a turn's words as a share of the weight of the next turn's."""
 _MAX_NAMES: Final = 2
-_MAX_EMBEDDED: Final = 600
-"""How many characters of the conversation are embedded with the query."""
+_MAX_EMBEDDED_LETTERS: Final = 600
+"""Characters of the conversation that are embedded with the query."""
 _NAME: Final = re.compile(r"[^\W\d_]\w+")
 _ENDS: Final = '.!?…:;"“”«»()[]-–—'
 _PRONOUNS: Final = re.compile(
@@ -39,7 +40,9 @@ _PRONOUNS: Final = re.compile(
 
 
 def with_names(text: str, history: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return a query with those whom its pronouns mean, and their names; the same where it names somebody.
+    """Return a query with the names its pronouns stand for, and these names.
+
+    A query that has a name itself is returned unchanged.
 
     Examples
     --------
@@ -57,7 +60,7 @@ def with_names(text: str, history: Sequence[str]) -> tuple[str, tuple[str, ...]]
 
 
 def background(query: ParsedQuery, history: Sequence[str], analyser: Analyser) -> dict[str, float]:
-    """Return the words of the last turns that the query does not have, and what each counts."""
+    """Return the words of the last turns that the query does not have, and the weight of each."""
     worth: dict[str, float] = {}
     share = WORD_SHARE
     for turn in reversed(history[-TURNS:]):
@@ -69,20 +72,21 @@ def background(query: ParsedQuery, history: Sequence[str], analyser: Analyser) -
 
 
 def embedded_with(text: str, history: Sequence[str]) -> str:
-    """Return what is embedded of a query in a conversation: as much of its end as fits, then the query.
+    """Return the text to embed for a query in a conversation: as much of its end as fits, then the query.
 
-    A query that names somebody and has no pronoun stands by itself.
+    A query that has a name and no pronoun is embedded alone.
     """
     if _names(text) and not _PRONOUNS.search(text):
         return text
     before = " ".join(history[-TURNS:])
-    return f"{before[-_MAX_EMBEDDED:]} {text}".strip()
+    return f"{before[-_MAX_EMBEDDED_LETTERS:]} {text}".strip()
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Return the last words of a text that are names by their capital, where that says something.
+    """Return the last words of a text that are names by their capital letter.
 
-    It says nothing of a common word that begins a sentence, nor in German, where nouns have one.
+    A common word at the beginning of a sentence is no name, nor is one in German, where all nouns have a
+    capital.
     """
     german = detect(text) == "german"
     names = []

@@ -1,10 +1,10 @@
-"""What speaks for a hit: what its text says, and how likely it answers, calibrated.
+"""Evidence for a hit: features of its text, and the calibrated probability that it answers.
 
-Legs compare whole texts with a query. Who tells it, of which years, and in which words can be read in the
-text itself; a few of the best are read so, and what speaks for one is added to its score.
+Legs compare whole texts with a query. The speaker, the years and the word order are read from the text
+itself, for a few of the best candidates, and what they are worth is added to the score.
 
 A score orders the candidates of one query and is relative to the best of them: the best of a bad lot has 1. A
-confidence can be compared between queries, stores and embedders. It is a logistic regression (Platt, 1999)
+confidence is comparable between queries, stores and embedders. It is a logistic regression (Platt, 1999)
 over nine features, each without a unit: of ten hits with a confidence of 0.7, seven answer. That of a recall
 is how likely one of the first five hits answers.
 
@@ -41,27 +41,28 @@ EVIDENCE: Final = (
     "words in the same order",
 )
 EVIDENCE_WEIGHTS: Final = (0.15, 0.07, 0.318, 0.389)
-"""What each adds to a score, as a share of the best; learnt on 3,728 questions of fourteen sets.
+"""Weight of each feature, as a share of the best score; learnt on 3,728 questions of fourteen sets.
 
-The first is half of what is learnt (0.306): who is named finds as much, and what another tells stays among
-the first, for those who ask of the wrong one (LoCoMo's fifth kind of question: hit@5 60 to 80).
+The first is half of the learnt weight (0.306): it finds as much, and keeps memories of another speaker among
+the first, for queries that name the wrong person (LoCoMo's fifth kind of question: hit@5 60 to 80).
 """
 _NO_EVIDENCE: Final = (0.0, 0.0, 0.0, 0.0)
-_ONLY_ASKS: Final = 0.4
-"""What a question of somebody who is named counts: it tells of another."""
-_ASKED: Final = -1.0
-"""What a question counts that another asks who is named, or somebody in no session: it answers nothing."""
-_TOLD_YOU: Final = 0.7
-"""What counts that is said to the one who is named, by the only other one who talks."""
-_FEW_LETTERS: Final = 12
-"""With no more of its letters outside questions a turn only asks."""
+_OWN_QUESTION: Final = 0.4
+"""Value of a question by the named speaker: it is about someone else."""
+_QUESTION_TO_NAMED: Final = -1.0
+"""Value of a question to the named speaker, or one outside any session: it answers nothing."""
+_ADDRESSED: Final = 0.7
+"""Value of a statement addressed to the named speaker by the only other speaker."""
+_MIN_STATEMENT_LETTERS: Final = 12
+"""A turn with fewer letters outside its questions is a question only."""
 _MAX_QUERY_WORDS: Final = 20
 """Longer queries are turns of a conversation, and share phrases by chance."""
-_FEW_WORDS: Final = 4
+_MIN_STATEMENT_WORDS: Final = 4
+"""A query with fewer words outside its questions does not continue a conversation."""
 _WORD: Final = re.compile(r"\w+")
-# Only where a sentence begins: from every letter of one that nothing ends, it would be read to its end.
+# Anchored at the beginning of a sentence: otherwise every letter of an unended one is scanned to the end.
 _QUESTION: Final = re.compile(r"(?:^|(?<=[.!?？。！]))[^.!?？。！]*[?？]")
-# It begins with what is looked for: a search for what may stand before it would stop at every letter.
+# The apostrophe comes first: a pattern that begins with the letter before it would stop at every letter.
 _SHORT_VERB: Final = re.compile(r"['’](?<=\w['’])(m|re|ve|ll)\b")
 _FULL_VERBS: Final = {"m": " am", "re": " are", "ve": " have", "ll": " will"}
 _YEAR: Final = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
@@ -71,144 +72,155 @@ _FIRST_PERSON: Final = word_set(
 )
 _SECOND_PERSON: Final = word_set("you your yours ya du dein deine deinen tu ton ta tes vous votre tú tus")
 _EITHER_PERSON: Final = _FIRST_PERSON | _SECOND_PERSON
-_READ_FOR: Final = 10
-"""In so many of the best it is looked for whether another tells what is asked of who is named."""
-_DATED: Final = 5
-_GAP: Final = 0.15
-"""How far apart scores are, as a share of the best, where it is clear who tells it."""
+_PERSON_DEPTH: Final = 10
+"""How many of the best memories are compared by their speaker."""
+_YEAR_DEPTH: Final = 5
+"""How many of the best memories are searched for the years of the query."""
+_CLEAR_GAP: Final = 0.15
+"""Difference of scores, as a share of the best, from which the speaker is clear."""
 
 
 @frozen(eq=False)
-class Asked:
-    """What a query asks of a text: by whom, of which years, in which words."""
+class Requirements:
+    """What a query requires of a text: its speaker, years and word order."""
 
     people: tuple[str, ...]
-    """The names of who speaks that it names, folded."""
+    """The speakers that the query names, folded."""
     speakers: Speakers | None
-    """Who speaks, where one of them is named."""
+    """The speakers of the namespace; None where the query names none of them."""
     pair: bool
-    """Whether two people talk, here or in almost every session."""
+    """Whether the namespace, or almost every session of it, has two speakers at most."""
     years: frozenset[str]
     phrases: Mapping[str, tuple[str, str]]
-    """Its words, two by two, by both in a row between blanks."""
+    """Neighbouring words of the query, by both joined between blanks."""
 
     def __bool__(self) -> bool:
         return bool(self.people or self.years or self.phrases)
 
 
-def asked_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[], Speakers]) -> Asked:
-    """Read what a query asks of a text; `speakers` tells who speaks, and is called where one is named."""
+def requirements_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[], Speakers]) -> Requirements:
+    """Return the requirements of a query; `speakers` is called only where the query names one."""
     words, named = _words(query.text), set(query.speakers)
-    full = [query.aliases.get(word, word) for word in _WORD.findall(query.text)] if named else []
+    full_names = [query.aliases.get(word, word) for word in _WORD.findall(query.text)] if named else []
     people = tuple(
-        dict.fromkeys(folded(name) for name in full if not named.isdisjoint(word_terms(analyser, name)))
+        dict.fromkeys(folded(name) for name in full_names if not named.isdisjoint(word_terms(analyser, name)))
     )
     pairs = pairwise(words) if len(words) <= _MAX_QUERY_WORDS else ()
-    among = speakers() if people else None
-    return Asked(
+    namespace_speakers = speakers() if people else None
+    return Requirements(
         people,
-        among,
-        among is not None and among.in_pairs,
+        namespace_speakers,
+        namespace_speakers is not None and namespace_speakers.in_pairs,
         frozenset(_YEAR.findall(query.text)),
         {f" {first} {second} ": (first, second) for first, second in pairs},
     )
 
 
-def text_evidence(asked: Asked, memories: Sequence[Memory]) -> FloatArray:
-    """Return what speaks for each of some memories, up to 1: a row each, in the order of `EVIDENCE`."""
-    rows = [_evidence(asked, memory) for memory in memories]
+def text_evidence(requirements: Requirements, memories: Sequence[Memory]) -> FloatArray:
+    """Return the evidence for memories, from -1 to 1: a row for each, in the order of `EVIDENCE`."""
+    rows = [_evidence(requirements, memory) for memory in memories]
     return np.array(rows, np.float64).reshape(-1, len(EVIDENCE))
 
 
-def _evidence(asked: Asked, memory: Memory) -> tuple[float, float, float, float]:
+def _evidence(requirements: Requirements, memory: Memory) -> tuple[float, float, float, float]:
     text = _lowered(memory.content)
-    # Among several who talk, the one who is named is often talked about by others.
+    # Among several speakers, statements about the named one are often made by the others.
     alone = not memory.source.session
-    told = bool(asked.people) and (asked.pair or alone)
-    only_asks = (told or alone) and _only_asks(memory.content)
-    if not (told or only_asks or asked.years or _may_share(asked, text)):
+    attributed = bool(requirements.people) and (requirements.pair or alone)
+    only_asks = (attributed or alone) and _only_asks(memory.content)
+    if not (attributed or only_asks or requirements.years or _may_share(requirements, text)):
         return _NO_EVIDENCE
     words = _cut(text)
     by_named = oneself = years = same_order = 0.0
-    if told:
-        by_named = told_by(asked, memory, words)
+    if attributed:
+        by_named = person_match(requirements, memory, words)
         oneself = float(not _FIRST_PERSON.isdisjoint(words))
-    if asked.years:
-        years = len(asked.years.intersection(words)) / len(asked.years)
+    if requirements.years:
+        years = len(requirements.years.intersection(words)) / len(requirements.years)
     if only_asks and by_named == 0:
-        by_named = _ASKED
-    elif asked.phrases:
+        by_named = _QUESTION_TO_NAMED
+    elif requirements.phrases:
         row = f" {' '.join(words)} "
-        same_order = len([phrase for phrase in asked.phrases if phrase in row]) / len(asked.phrases)
+        same_order = len([phrase for phrase in requirements.phrases if phrase in row]) / len(
+            requirements.phrases
+        )
     return by_named, oneself, years, same_order
 
 
-def _may_share(asked: Asked, text: str) -> bool:
-    """Return whether both words of a pair stand in a text, as words or as parts of others.
+def _may_share(requirements: Requirements, text: str) -> bool:
+    """Return whether a text contains both words of a phrase, as words or as parts of others.
 
-    To look for words as letters takes a tenth of the time that it takes to cut a text into them.
+    A substring search takes a tenth of the time of splitting the text into words.
     """
-    for first, second in asked.phrases.values():  # noqa: SIM110 - any() takes twice as long for so few
+    for first, second in requirements.phrases.values():  # noqa: SIM110 - any() takes twice as long for so few
         if first in text and second in text:
             return True
     return False
 
 
 def continues(query: str) -> bool:
-    """Return whether a query goes on with a conversation: beside what it asks it tells of me or you."""
+    """Return whether a query continues a conversation: outside its questions it has me or you."""
     words = _words(_outside_questions(query))
-    return len(words) >= _FEW_WORDS and not _EITHER_PERSON.isdisjoint(words)
+    return len(words) >= _MIN_STATEMENT_WORDS and not _EITHER_PERSON.isdisjoint(words)
 
 
-def told_by(asked: Asked, memory: Memory, words: Sequence[str] | None = None) -> float:
-    """Return from 0 to 1 how far a memory tells of who is named: by themselves, or of them by others.
+def person_match(requirements: Requirements, memory: Memory, words: Sequence[str] | None = None) -> float:
+    """Return from 0 to 1 how far a memory is by or about a person that the query names.
 
     `words` are those of the memory in small letters, where they are at hand.
     """
     text, speaker = memory.content, memory.source.speaker
     spoken = bool(speaker) and speaker.casefold() not in ROLES
-    rest = _outside_questions(text)
+    statement = _outside_questions(text)
 
     def to_you() -> bool:
-        told = words if rest is text and words is not None else _words(rest)
-        return not _SECOND_PERSON.isdisjoint(told) and _FIRST_PERSON.isdisjoint(told)
+        statement_words = words if statement is text and words is not None else _words(statement)
+        return not _SECOND_PERSON.isdisjoint(statement_words) and _FIRST_PERSON.isdisjoint(statement_words)
 
-    if spoken and not set(asked.people).isdisjoint(_WORD.findall(folded(speaker))):
-        return _ONLY_ASKS if rest is not text and (_is_short(rest) or to_you()) else 1.0
+    if spoken and not set(requirements.people).isdisjoint(_WORD.findall(folded(speaker))):
+        return _OWN_QUESTION if statement is not text and (_is_short(statement) or to_you()) else 1.0
     plain = folded(text)
-    if any(name in plain and _is_told_of(name, plain, spoken) for name in asked.people):
+    if any(name in plain and _is_mentioned(name, plain, spoken) for name in requirements.people):
         return 1.0
-    talked_to = spoken and asked.pair and to_you() and _talks(asked, memory.source.session)
-    return _TOLD_YOU if talked_to else 0.0
+    addressed = spoken and requirements.pair and to_you() and _speaks_in(requirements, memory.source.session)
+    return _ADDRESSED if addressed else 0.0
 
 
-def requirements_met(asked: Asked, memories: Sequence[Memory], scores: FloatArray) -> float:
-    """Return from -2 to 2 whether the best memories meet what is asked for: the person, and the years.
+def requirements_met(requirements: Requirements, memories: Sequence[Memory], scores: FloatArray) -> float:
+    """Return from -2 to 2 whether the best memories meet the requirements on persons and years.
 
-    Who is named should tell it: the best they tell is compared with the best of others, where two talk or
-    nobody is in a conversation. Years that are named should stand in one of the first five, where texts name
-    years at all. What is not asked for counts 0.
+    The best memory of the named person is compared with the best of others, where there are two speakers or
+    no session. The years of the query are searched in the first five texts, where texts have years at all. A
+    requirement that the query does not have counts 0.
     """
     met, best = 0.0, float(scores[0]) if scores.size else 0.0
-    first = memories[:_READ_FOR]
-    if asked.people and best > 0 and (asked.pair or not any(each.source.session for each in first)):
-        told, shares = np.array([told_by(asked, each) for each in first]), scores[:_READ_FOR] / best
-        met += float(np.clip((np.max(shares * told) - np.max(shares * (1 - told))) / _GAP, -1, 1))
-    if asked.years:
-        years = [set(_YEAR.findall(each.content)) for each in memories[:_DATED]]
+    first = memories[:_PERSON_DEPTH]
+    if (
+        requirements.people
+        and best > 0
+        and (requirements.pair or not any(memory.source.session for memory in first))
+    ):
+        matches = np.array([person_match(requirements, memory) for memory in first])
+        shares = scores[:_PERSON_DEPTH] / best
+        lead = np.max(shares * matches) - np.max(shares * (1 - matches))
+        met += float(np.clip(lead / _CLEAR_GAP, -1, 1))
+    if requirements.years:
+        years = [set(_YEAR.findall(memory.content)) for memory in memories[:_YEAR_DEPTH]]
         if sum(map(bool, years)) > 1:
-            met += 2 * max(len(asked.years & each) for each in years) / len(asked.years) - 1
+            met += (
+                2 * max(len(requirements.years & of_text) for of_text in years) / len(requirements.years) - 1
+            )
     return met
 
 
-def text_parts(asked: Asked, memories: Sequence[Memory], best: float) -> list[list[float]]:
-    """Return what the text of each of some memories adds to its score, in the order of `EVIDENCE`.
+def text_parts(requirements: Requirements, memories: Sequence[Memory], best: float) -> list[list[float]]:
+    """Return what the text of each memory adds to its score, in the order of `EVIDENCE`.
 
-    Each is a share of the best score; no rows where nothing is added to any.
+    Empty where nothing is added to any score.
     """
-    if best <= 0 or not asked or not memories:
+    if best <= 0 or not requirements or not memories:
         return []
-    evidence = [_evidence(asked, memory) for memory in memories]
+    evidence = [_evidence(requirements, memory) for memory in memories]
     if not any(map(any, evidence)):
         return []
     return [
@@ -231,30 +243,32 @@ def explained_with_text(explain: Callable[[], Explanation], parts: Sequence[floa
     return Explanation.of("sum", "with what its text says", [explain(), *leaves])
 
 
-def _talks(asked: Asked, session: str) -> bool:
-    """Return whether who is named speaks in a session; of what is said in none that is not known."""
-    assert asked.speakers is not None  # where two talk, somebody is named
-    names = asked.speakers.of(session)
-    return not names or any(not set(asked.people).isdisjoint(_WORD.findall(folded(name))) for name in names)
+def _speaks_in(requirements: Requirements, session: str) -> bool:
+    """Return whether a named person speaks in a session; True where the session has no speakers."""
+    assert requirements.speakers is not None  # a pair implies a named speaker
+    names = requirements.speakers.of(session)
+    return not names or any(
+        not set(requirements.people).isdisjoint(_WORD.findall(folded(name))) for name in names
+    )
 
 
 def _outside_questions(text: str) -> str:
-    """Return what of a text is no question: the text itself where it asks nothing."""
+    """Return a text without its questions; the same object where it has none."""
     return _QUESTION.sub(" ", text) if "?" in text or "？" in text else text
 
 
 def _only_asks(text: str) -> bool:
-    rest = _outside_questions(text)
-    return rest is not text and _is_short(rest)
+    statement = _outside_questions(text)
+    return statement is not text and _is_short(statement)
 
 
-def _is_short(rest: str) -> bool:
+def _is_short(statement: str) -> bool:
     """Return whether next to nothing is left of a text without its questions."""
-    return len(rest.strip(" .!,")) < _FEW_LETTERS
+    return len(statement.strip(" .!,")) < _MIN_STATEMENT_LETTERS
 
 
-def _is_told_of(name: str, text: str, spoken: bool) -> bool:
-    """Return whether a name stands in a text, and not only as that of who is spoken to."""
+def _is_mentioned(name: str, text: str, spoken: bool) -> bool:
+    """Return whether a text has a name, and not only as a form of address."""
     standing, called = _name_patterns(name)
     return standing.search(called.sub(" ", text) if spoken else text) is not None
 
@@ -308,18 +322,18 @@ RECALL_FEATURES: Final = (
 RECALL_BIAS: Final = 1.171
 RECALL_WEIGHTS: Final = (0.882, 2.161, 1.262, -1.919)
 """Learnt on the same questions."""
-_FIRST: Final = 5
-"""Whether one of so many hits answers is what the confidence of a recall is about."""
-_OTHERS: Final = 5
-"""With how many of the best others a score is compared."""
+_ANSWER_DEPTH: Final = 5
+"""The confidence of a recall is the probability that one of this many hits answers."""
+_MAX_OTHERS: Final = 5
+"""The number of best other scores that a score is compared with."""
 
 
 def answer_features(trace: Trace, places: Sequence[int], lifted: Sequence[float], met: float) -> FloatArray:
     """Return the features of candidates: a row for each, in the order of :data:`FEATURES`.
 
     - `places`: which candidates, by their place in the ranking of all of them.
-    - `lifted`: the score of each with what its text says for it.
-    - `met`: whether the best meet what is asked for; see :func:`requirements_met`.
+    - `lifted`: the score of each with what its text adds.
+    - `met`: whether the best meet the requirements; see :func:`requirements_met`.
     """
     at = np.array(places, np.intp)
     familiarity, cosines, matches, soft = _of_legs(trace)
@@ -327,13 +341,13 @@ def answer_features(trace: Trace, places: Sequence[int], lifted: Sequence[float]
     scores[at] = lifted
     top = float(scores[scores.argmax()])
     scores = scores / top if top > 0 else np.zeros(scores.size)
-    best = np.sort(scores)[::-1][: _OTHERS + 1]
+    best = np.sort(scores)[::-1][: _MAX_OTHERS + 1]
     among = scores >= best[-1]
-    around = np.where(among, (best.sum() - scores) / _OTHERS, best[:_OTHERS].sum() / _OTHERS)
+    around = np.where(among, (best.sum() - scores) / _MAX_OTHERS, best[:_MAX_OTHERS].sum() / _MAX_OTHERS)
     rows = (
         cosines,
         matches,
-        # Where no table has a say, the score stands in: what was learnt was learnt with one.
+        # Without a token table the score replaces its feature: the weights were learnt with one.
         familiarity * (scores if soft is None else soft),
         scores,
         scores - around,
@@ -348,32 +362,41 @@ def answer_features(trace: Trace, places: Sequence[int], lifted: Sequence[float]
 def recall_features(trace: Trace, places: Sequence[int], met: float) -> FloatArray:
     """Return the features of a recall from those of its first hits, in the order of `RECALL_FEATURES`."""
     familiarity, cosines, matches, _ = _of_legs(trace)
-    first = np.array(places[:_FIRST], np.intp)
+    first = np.array(places[:_ANSWER_DEPTH], np.intp)
     return np.array([met, cosines[first].max(initial=0.0), matches[first[0]], familiarity])
 
 
 class Estimates:
-    """The confidences of a recall and of its hits, computed together when one of them is first asked for.
+    """The confidences of a recall and of its hits, computed together on first use.
 
-    - `positions`: of the hits that were read among the candidates that were kept, best first.
-    - `memories`: those hits, in the same order.
-    - `lifted`: their scores with what their texts say for them; set later, as is `order`: in which of these
-      the hits are shown.
+    - `positions`: positions of the hits among the kept candidates, best first.
+    - `memories`: the memories of these hits, in the same order.
+    - `lifted`: their scores with what their texts add; set later, as is `order`: the order in which the hits
+      are shown.
     """
 
     def __init__(
-        self, trace: Trace | None, asked: Asked, positions: Sequence[int], memories: Sequence[Memory]
+        self,
+        trace: Trace | None,
+        requirements: Requirements,
+        positions: Sequence[int],
+        memories: Sequence[Memory],
     ) -> None:
-        self._trace, self.asked, self._positions, self.memories = trace, asked, positions, memories
+        self._trace, self.requirements, self._positions, self.memories = (
+            trace,
+            requirements,
+            positions,
+            memories,
+        )
         self.lifted: Sequence[float] = ()
         self.order: Sequence[int] = ()
 
     def of(self, number: int) -> float:
-        """Return how likely the hit with this number, counted from 0, answers."""
+        """Return the probability that the hit with this number, counted from 0, answers."""
         return self._of_hits[number]
 
     def answered(self) -> float:
-        """Return how likely one of the first five hits answers."""
+        """Return the probability that one of the first five hits answers."""
         if self._trace is None or not self.order:
             return 0.0
         return float(_probability(self.of_recall @ np.array(RECALL_WEIGHTS) + RECALL_BIAS))
@@ -381,7 +404,7 @@ class Estimates:
     @property
     def of_recall(self) -> FloatArray:
         """The features of the recall; see :func:`recall_features`."""
-        assert self._trace is not None  # callers looked
+        assert self._trace is not None  # callers check
         return recall_features(self._trace, [self._places[number] for number in self.order], self._met)
 
     @cached_property
@@ -400,19 +423,19 @@ class Estimates:
 
     @cached_property
     def _places(self) -> list[int]:
-        assert self._trace is not None  # callers looked
+        assert self._trace is not None  # callers check
         places: list[int] = self._trace.kept[np.array(self._positions, np.intp)].tolist()
         return places
 
     @cached_property
     def _met(self) -> float:
-        assert self._trace is not None  # callers looked
+        assert self._trace is not None  # callers check
         scores = self._trace.scores[np.array(self._places, np.intp)]
-        return requirements_met(self.asked, self.memories, scores)
+        return requirements_met(self.requirements, self.memories, scores)
 
 
 def _of_legs(trace: Trace) -> tuple[float, FloatArray, FloatArray, FloatArray | None]:
-    """Return how well the embedder knows the query; cosines, words and words of like meaning of all."""
+    """Return the embedder's familiarity with the query, and cosines, lexical and soft scores of all."""
     moment = trace.moment
     scores_of = {name: _aligned(trace.slots, slots, scores) for name, slots, scores in trace.legs}
     nothing = np.zeros(trace.slots.size)
@@ -427,13 +450,13 @@ def _probability(logits: FloatArray) -> FloatArray:
     return probabilities
 
 
-def _aligned(everyone: IntArray, slots: IntArray, scores: FloatArray) -> FloatArray:
-    """Return the score that a leg gave to each of all candidates; 0 for one that it did not find."""
-    order = everyone.argsort(kind="stable")
-    at = np.minimum(everyone.searchsorted(slots, sorter=order), everyone.size - 1)
+def _aligned(candidates: IntArray, slots: IntArray, scores: FloatArray) -> FloatArray:
+    """Return a leg's score of each candidate; 0 for one that is not among the leg's."""
+    order = candidates.argsort(kind="stable")
+    at = np.minimum(candidates.searchsorted(slots, sorter=order), candidates.size - 1)
     places = order[at]
-    present = everyone[places] == slots
-    result = np.zeros(everyone.size)
+    present = candidates[places] == slots
+    result = np.zeros(candidates.size)
     result[places[present]] = scores[present]
     return result
 

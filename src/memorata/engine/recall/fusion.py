@@ -15,7 +15,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.recall.query import RecallContext
 from memorata.engine.recipes.recipe import Recipe
-from memorata.index.index import NOTHING, Found
+from memorata.index.index import NO_CANDIDATES, LegCandidates
 from memorata.index.record import Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.explanation import Explanation
@@ -43,65 +43,65 @@ TEMPORAL: Final = "temporal"
 GEO: Final = "geo"
 """The names of the legs, in explanations, in results and in the log."""
 _NEARNESS: Final = ((0.5, "very close"), (0.2, "close"), (0.0, "somewhat close"))
-"""From which share of the way from noise to the same text on meaning is called so."""
+"""The words for a cosine, by its least share of the way from noise to an equal text."""
 _WAYS: Final = {
     SOFT: "by words of like meaning",
     GRAPH: "by a shared name",
     TEMPORAL: "by its time",
     GEO: "by its place",
 }
-_QUOTED: Final = 2
-_STEM: Final = 5
+_MAX_QUOTED_WORDS: Final = 2
+_STEM_LETTERS: Final = 5
 _WORD: Final = re.compile(r"\w+")
 SUPPORT_SHARE: Final = 0.5
-"""A leg speaks for what reaches this share of the best it found."""
-_MOST_TERMS: Final = 12
-"""As many words of a query, on average, are a full match; of a question in Chinese each two signs are one."""
+"""A leg supports candidates that reach this share of its best score."""
+_FULL_MATCH_TERMS: Final = 12
+"""A match of this many average terms of a query is a full one; in Chinese every two characters are a term."""
 _UNDER_NOISE: Final = 0.4
-"""How far below the noise the scale of meaning starts, as a share of what lies above it."""
+"""How far below the noise the scale of cosines starts, as a share of the range above it."""
 
 
 @frozen(eq=False)
 class Legs:
-    """What the searches found, before anything was decided.
+    """The candidates of every leg, before fusion.
 
-    `unread` are memories that wait for their vector; in the list of meaning their words stand in. Where every
-    leg was asked about all candidates, `everyone` are those, ascending. `asked` is what was embedded, where
-    that is not the whole query.
+    `unread` are memories without a vector yet; in the vector leg their lexical score stands in. Where every
+    leg scored all candidates, `union` has their slots, ascending. `embedded_text` is the text that was
+    embedded, where it is not the whole query.
     """
 
-    vector: Found
-    lexical: Found
+    vector: LegCandidates
+    lexical: LegCandidates
     more: tuple[ExtraLeg, ...] = ()
     unread: IntArray = field(default_factory=lambda: NO_SLOTS)
-    everyone: IntArray = field(default_factory=lambda: NO_SLOTS)
-    asked: str = ""
-    soft: Found = NOTHING
+    union: IntArray = field(default_factory=lambda: NO_SLOTS)
+    embedded_text: str = ""
+    soft: LegCandidates = NO_CANDIDATES
 
     def with_leg(self, leg: ExtraLeg) -> Legs:
-        """Return these legs and another; the same if it found nothing."""
-        return replace(self, more=(*self.more, leg)) if leg.found.slots.size else self
+        """Return these legs and another; the same if that has no candidates."""
+        return replace(self, more=(*self.more, leg)) if leg.candidates.slots.size else self
 
-    def named(self) -> tuple[tuple[str, Found], ...]:
+    def named(self) -> tuple[tuple[str, LegCandidates], ...]:
         """Return the legs by the names that explanations call them."""
         own = ((VECTOR, self.vector), (LEXICAL, self.lexical))
         soft = ((SOFT, self.soft),) if self.soft.slots.size else ()
-        return (*own, *soft, *((leg.name, leg.found) for leg in self.more))
+        return (*own, *soft, *((leg.name, leg.candidates) for leg in self.more))
 
 
 @frozen(eq=False)
 class ExtraLeg:
-    """What another leg found, and what it is worth beside meaning and words, which are worth 1 together."""
+    """The candidates of another leg, and its weight beside vector and lexical leg, which have 1 together."""
 
     name: str
-    found: Found
+    candidates: LegCandidates
     weight: float
     origins: IntArray = field(default_factory=lambda: NO_SLOTS)
-    """The candidates it started from: it cannot vouch for what it took on trust."""
+    """The candidates it started from, which it cannot support."""
 
 
 class Candidates:
-    """The union of what the legs found, best first."""
+    """The union of the candidates of all legs, best first."""
 
     def __init__(
         self,
@@ -121,21 +121,21 @@ class Candidates:
         self._fused = fused
 
     def evidence(self) -> Evidence:
-        """Return what each leg said of each candidate."""
-        cosines, matches = self._given(VECTOR, -np.inf), self._given(LEXICAL, 0.0)
+        """Return the scores of the legs, candidate by candidate."""
+        cosines, matches = self._leg_scores(VECTOR, -np.inf), self._leg_scores(LEXICAL, 0.0)
         if self.legs.unread.size:
             cosines[np.isin(self.slots, self.legs.unread)] = -np.inf
         supported = np.zeros(self.slots.size, np.bool_)
         for leg in self.legs.more:
-            spoken_for = self._given(leg.name, 0.0) >= SUPPORT_SHARE * leg.found.scores[0]
+            supports = self._leg_scores(leg.name, 0.0) >= SUPPORT_SHARE * leg.candidates.scores[0]
             if leg.origins.size:
                 # A few against some hundred: numpy.isin takes longer to begin than this takes in all.
-                spoken_for &= (self.slots[:, np.newaxis] != leg.origins).all(axis=1)
-            supported |= spoken_for
+                supports &= (self.slots[:, np.newaxis] != leg.origins).all(axis=1)
+            supported |= supports
         return Evidence(cosines, matches, self.legs.lexical.ceiling, supported)
 
     def explain(self, position: int) -> Explanation:
-        """Tell which legs found a candidate, at which rank and by which words."""
+        """Explain which legs have a candidate, at which rank and by which terms."""
         parts = self._fused.parts
         slot = self.slots[position : position + 1]
         detail = {}
@@ -151,13 +151,15 @@ class Candidates:
                 note = f"rank {int(where[0]) + 1} of {leg.slots.size}, score {leg.scores[where[0]]:.4f}"
                 if leg.detail is not None:
                     note += f": {_words(leg.detail(slot))}"
-                if name == VECTOR and self.legs.asked:
-                    note += f", compared with “{self.legs.asked}”: who is named is looked for by words"
+                if name == VECTOR and self.legs.embedded_text:
+                    note += (
+                        f", compared with “{self.legs.embedded_text}”: who is named is looked for by words"
+                    )
             detail[name] = Explanation.leaf(name, value, note + self._doubts.get(name, ""))
         return parts.explain(position, "relevance", detail, self._in_words(detail, slot))
 
     def _in_words(self, detail: Mapping[str, Explanation], slot: IntArray) -> str:
-        """Return in plain words how a candidate was found."""
+        """Return in plain words by which legs a candidate was found."""
         ways = []
         for name, leg in self.legs.named():
             where = np.flatnonzero(leg.slots == slot[0])
@@ -174,8 +176,8 @@ class Candidates:
         *first, last = ways or ["by what is left of the others"]
         return f"found {', '.join(first)}{' and ' if first else ''}{last}"
 
-    def _given(self, name: str, absent: float) -> FloatArray:
-        """Return the score a leg gave to each candidate."""
+    def _leg_scores(self, name: str, absent: float) -> FloatArray:
+        """Return the score of each candidate in a leg."""
         aligned = self._aligned
         result = np.full(len(aligned.ids), absent)
         start = 0
@@ -188,7 +190,7 @@ class Candidates:
 
 @frozen(eq=False)
 class Evidence:
-    """What speaks for each candidate, whatever became of it in the fusion."""
+    """The evidence for each candidate, independent of the fusion."""
 
     cosines: FloatArray
     matches: FloatArray
@@ -227,17 +229,17 @@ class Trace:
         self.order = order
         self.kept = kept
         self.near = context.near
-        """How near each is to the time asked for, as records and before they were ordered."""
+        """Nearness of each candidate to the period of the query, in the order of `records`."""
         self.shown: Sequence[int] = ()
 
     def seen(self, positions: Sequence[int]) -> Trace:
-        """Note which of the kept candidates were shown."""
+        """Store which of the kept candidates were shown."""
         self.shown = positions
         return self
 
 
 class TraceContext:
-    """The numbers of a situation that a ranking depends on."""
+    """The numbers of a context that a ranking depends on."""
 
     __slots__ = (
         "about_time",
@@ -267,7 +269,7 @@ class TraceContext:
         self.ceiling = ceiling
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the moment as plain data."""
+        """Return the context as plain data."""
         return {
             "least_similarity": self.least,
             "noise": self.noise,
@@ -291,7 +293,7 @@ def _period_data(period: Period) -> dict[str, Any]:
 
 
 def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
-    """Make one list of the legs."""
+    """Return the candidates of all legs in one ranking."""
     share = recipe.vector_weight
     if recipe.legs_by_query:
         kind = context.query_type()
@@ -299,23 +301,24 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     if recipe.by_language:
         share *= context.familiarity
         if legs.soft.slots.size:
-            # Words of like meaning do most of what a weaker embedder does, which has all its share without.
+            # The soft leg does most of what a weaker embedder does; without it the embedder has its whole
+            # share.
             share *= context.reliability
     fusion = FUSIONS[recipe.fusion]
     takes = _arguments(fusion)
     with_vectors, with_words = bool(recipe.vector_pool) and context.vector is not None, recipe.lexical_pool
     placed = blends_two(recipe)
-    lists: list[tuple[str, Found]] = []
+    lists: list[tuple[str, LegCandidates]] = []
     weights: list[float] = []
     more = () if placed else legs.more
-    # As far as its tables are trusted, which is what its best has; what they are not is for exact words.
+    # The best soft score is the trust in its tables; the remaining weight goes to exact words.
     trust = min(1.0, float(legs.soft.scores[0])) if legs.soft.slots.size and not placed else 0.0
     soft = (1 - share) * recipe.soft_weight * trust
     for name, leg, used, weight in (
         (VECTOR, legs.vector, with_vectors or placed, share),
         (LEXICAL, legs.lexical, with_words or placed, 1 - share - soft),
         (SOFT, legs.soft, soft > 0, soft),
-        *((extra.name, extra.found, True, extra.weight) for extra in more),
+        *((extra.name, extra.candidates, True, extra.weight) for extra in more),
     ):
         if used:
             lists.append((name, leg))
@@ -332,12 +335,12 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     if "floors" in takes and recipe.anchored:
         options["floors"] = [floor_of(name, leg, context) for name, leg in lists]
         options["ceilings"] = [ceiling_of(name, leg, context) for name, leg in lists]
-    if with_vectors and not more and 0 < legs.everyone.size == legs.vector.slots.size:
-        slots, aligned = align_among(legs.everyone, *parts)
+    if with_vectors and not more and 0 < legs.union.size == legs.vector.slots.size:
+        slots, aligned = align_among(legs.union, *parts)
     else:
         slots, aligned = align_slots(*parts)
     if "base" in takes and recipe.forgetting:
-        options["base"] = _forgetting(recipe, context, slots)
+        options["base"] = _base_importance(recipe, context, slots)
     noise, doubts = max(0.0, context.noise), {}
     if recipe.by_language and context.familiarity < 1:
         doubts[VECTOR] = f", at {context.familiarity:.0%}: the embedder knows so much of the query's letters"
@@ -349,16 +352,16 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
 
 
 def blends_two(recipe: Recipe) -> bool:
-    """Return whether a recipe's fusion has room for meaning and words alone.
+    """Return whether a recipe's fusion takes the vector and the lexical leg only.
 
-    One with a share of its own tells its legs apart by their place, and is given these two.
+    A fusion with a parameter `alpha` identifies its two legs by their position.
     """
     return "alpha" in _arguments(FUSIONS[recipe.fusion])
 
 
 @lru_cache(maxsize=64)
 def _arguments(fusion: Callable[..., Fused[int]]) -> Mapping[str, str]:
-    """Return the arguments a fusion takes and, for each that a recipe sets, the name it has there."""
+    """Return the arguments of a fusion and, for each that a recipe sets, its name in the recipe."""
     declared = {parameter.name for parameter in parameters_of(fusion)}
     return {
         name: _NAMED_IN_RECIPE.get(name, "") if name in declared else ""
@@ -366,44 +369,46 @@ def _arguments(fusion: Callable[..., Fused[int]]) -> Mapping[str, str]:
     }
 
 
-def ceiling_of(name: str, leg: Found, context: RecallContext) -> float | None:
-    """Return the score that fusion takes for a full match by words; None for other legs."""
+def ceiling_of(name: str, leg: LegCandidates, context: RecallContext) -> float | None:
+    """Return the score that fusion takes for a full match; None for legs without one."""
     if name == SOFT:
         return float(leg.scores[0])
     if name != LEXICAL or not leg.scores.size:
         return None
-    # No text has all the words of a long query; were that a full match, exact words would have no say.
-    full = leg.ceiling * min(1.0, _MOST_TERMS / max(1, len(context.query.terms)))
+    # No text has all words of a long query; as a full match that would leave exact words no weight.
+    full = leg.ceiling * min(1.0, _FULL_MATCH_TERMS / max(1, len(context.query.terms)))
     return max(full, float(leg.scores[0]))
 
 
-def floor_of(name: str, leg: Found, context: RecallContext) -> float:
+def floor_of(name: str, leg: LegCandidates, context: RecallContext) -> float:
     """Return the score that fusion takes for no evidence: no shared term, or a cosine of unrelated texts."""
     # No shared word or name, the wrong time, the other end of the world.
     zero = 0.0 if name != VECTOR else context.noise - _UNDER_NOISE * (1 - context.noise)
-    # A walk, too, counts closeness in, and comes by what points away from the query.
+    # The walk includes cosines, too, which may be negative.
     return min(zero, float(leg.scores[-1])) if leg.scores.size else zero
 
 
 def _quoted(parts: Combination, query: str) -> str:
-    """Return the words of a query that counted most, as they stand there."""
+    """Return the words of a query with the largest contributions, as they are written there."""
     worth: dict[str, float] = {}
     for name, value in zip(parts.names, parts.parts[:, 0].tolist(), strict=True):
         term = name.rpartition(" in ")[0] or name
         worth[term] = worth.get(term, 0.0) + value
-    terms = sorted((term for term in worth if worth[term] > 0), key=lambda term: -worth[term])[:_QUOTED]
+    terms = sorted((term for term in worth if worth[term] > 0), key=lambda term: -worth[term])[
+        :_MAX_QUOTED_WORDS
+    ]
     words = [_as_written(term, query) for term in terms]
     return f"the word{'s' if len(words) > 1 else ''} {' and '.join(f'“{word}”' for word in words)}"
 
 
 def _as_written(term: str, query: str) -> str:
-    """Return the word of a query that a term was made of; the term itself where none begins like it."""
-    stem = term[:_STEM]
+    """Return the word of a query that a term was made from; the term itself where none begins like it."""
+    stem = term[:_STEM_LETTERS]
     return next((word for word in _WORD.findall(query) if word.lower().startswith(stem)), term)
 
 
 def _words(parts: Combination) -> str:
-    # Tokenizers mark where words begin and go on, which says nothing to a reader.
+    # The marks of tokenizers for beginnings and continuations of words are noise to a reader.
     terms = [
         (name.removeprefix("▁").removeprefix("##"), float(value))
         for name, value in zip(parts.names, parts.parts[:, 0], strict=True)
@@ -412,7 +417,7 @@ def _words(parts: Combination) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in sorted(terms, key=lambda pair: -pair[1]))
 
 
-def _forgetting(recipe: Recipe, context: RecallContext, slots: IntArray) -> Mapping[int, float]:
+def _base_importance(recipe: Recipe, context: RecallContext, slots: IntArray) -> Mapping[int, float]:
     records = context.view.records(slots)
     hours = np.maximum(0.0, context.now.timestamp() - records["created"]) / _HOUR
     matters = 1 + 4 * records["importance"]

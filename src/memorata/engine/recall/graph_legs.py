@@ -1,4 +1,4 @@
-"""What a graph leg says about how it came to a memory, in the form in which legs tell it."""
+"""The graph legs: a random walk from the best candidates, paths from named entities, communities."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memorata.engine.recall.query import RecallContext
 from memorata.engine.recipes.recipe import Recipe
 from memorata.graph.pagerank import local_push, personalised_pagerank, seed_weights
 from memorata.graph.paths import Path, find_paths
-from memorata.index.index import NOTHING, Found, Index
+from memorata.index.index import NO_CANDIDATES, Index, LegCandidates
 from memorata.index.lexical import LexicalQuery
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.memory import Memory
@@ -26,14 +26,14 @@ from memorata.store.entries import Terms
 from memorata.text.spelling import folded
 
 
-def noted(notes: Mapping[int, Mapping[str, float]]) -> Callable[[IntArray], Combination]:
-    """Return a leg's detail, given by slot what added how much to its score."""
+def leg_detail(notes: Mapping[int, Mapping[str, float]]) -> Callable[[IntArray], Combination]:
+    """Return a leg's detail from the parts of each slot's score, by name."""
 
     def detail(slots: IntArray) -> Combination:
         own = [notes[slot] for slot in slots.tolist()]
-        names = list(dict.fromkeys(name for listed in own for name in listed))
+        names = list(dict.fromkeys(name for parts in own for name in parts))
         return Combination.of(
-            "sum", names, np.array([[listed.get(name, 0.0) for listed in own] for name in names])
+            "sum", names, np.array([[parts.get(name, 0.0) for parts in own] for name in names])
         )
 
     return detail
@@ -41,26 +41,26 @@ def noted(notes: Mapping[int, Mapping[str, float]]) -> Callable[[IntArray], Comb
 
 DAMPING: Final = 0.75
 ITERATIONS: Final = 25
-_SHARE: Final = 0.5
-"""What the walk counts for; the cosine counts for the rest."""
+_WALK_SHARE: Final = 0.5
+"""Weight of the walk; the cosine has the rest."""
 _WALK_POOL: Final = 100
-"""How many memories the leg finds at most."""
-_READ: Final = 20
-"""From how many of its memories the vector of an entity is made."""
-_LARGE: Final = 50_000
-"""From so many edges on only the neighbourhood of the seeds is walked."""
+"""Most candidates of the leg."""
+_MAX_ENTITY_MEMORIES: Final = 20
+"""Most memories of an entity that its vector is averaged from."""
+_MAX_EXACT_EDGES: Final = 50_000
+"""Above this many edges only the neighbourhood of the seeds is walked."""
 _EPSILON: Final = 1e-6
 
 
-def walk_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
-    """Return the memories that a walk from the best candidates' entities comes by."""
+def walk_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> LegCandidates:
+    """Return the memories that a walk from the best candidates' entities reaches."""
     if context.graph is None or not slots.size or scores[0] <= 0:
-        return NOTHING
+        return NO_CANDIDATES
     graph = context.graph()
     nodes = graph.nodes_of(slots[: recipe.graph_seeds])
     mentioned = graph.graph.around(nodes[nodes >= 0], "out", [MENTIONS]).nodes
     if not mentioned.size:
-        return NOTHING
+        return NO_CANDIDATES
     # In an order in which sums have the same last bit however the graph has grown.
     seeds = graph.ordered.nodes[np.unique(graph.ordered.places[mentioned])]
     walked = _walked(graph, seeds, _weights(recipe, graph, context, seeds))
@@ -68,29 +68,29 @@ def walk_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
     owners = graph.slots_of(reached)
     memories = not_excluded(context, owners[owners >= 0])
     if not memories.size:
-        return NOTHING
-    come_by = walked[graph.nodes_of(memories)]
-    nearest = np.lexsort((memories, -come_by))[:_WALK_POOL]
-    memories, come_by = memories[nearest], come_by[nearest] / come_by.max()
+        return NO_CANDIDATES
+    visits = walked[graph.nodes_of(memories)]
+    nearest = np.lexsort((memories, -visits))[:_WALK_POOL]
+    memories, visits = memories[nearest], visits[nearest] / visits.max()
     close = _cosines(context, memories)
-    total = _SHARE * come_by + (1 - _SHARE) * close
+    total = _WALK_SHARE * visits + (1 - _WALK_SHARE) * close
     order = (-total).argsort(kind="stable")
-    slots_found = memories[order]
-    notes = _notes(graph, walked, slots_found, _SHARE * come_by[order], (1 - _SHARE) * close[order])
-    return Found(slots_found, total[order], noted(notes))
+    ordered = memories[order]
+    notes = _notes(graph, walked, ordered, _WALK_SHARE * visits[order], (1 - _WALK_SHARE) * close[order])
+    return LegCandidates(ordered, total[order], leg_detail(notes))
 
 
 def _weights(recipe: Recipe, graph: NamespaceGraph, context: RecallContext, seeds: IntArray) -> FloatArray:
-    """Return how much of the walk begins at each seed."""
+    """Return the share of the walk that begins at each seed."""
     own, of_memories = np.zeros(seeds.size), np.zeros(seeds.size)
     if context.vector is not None:
         mentions = graph.graph.around(seeds, "in", [MENTIONS])
         owners, slots = mentions.origin, graph.slots_of(mentions.nodes)
-        seen = np.isin(slots, context.view.without(np.unique(slots), ()))
-        owners, slots = owners[seen], slots[seen]
+        allowed = np.isin(slots, context.view.without(np.unique(slots), ()))
+        owners, slots = owners[allowed], slots[allowed]
         order = np.lexsort((slots, owners))
         owners, slots = owners[order], slots[order]
-        read = np.arange(owners.size) - np.searchsorted(owners, owners) < _READ
+        read = np.arange(owners.size) - np.searchsorted(owners, owners) < _MAX_ENTITY_MEMORIES
         owners, (slots, back) = owners[read], np.unique(slots[read], return_inverse=True)
         counts = np.maximum(np.bincount(owners, minlength=seeds.size), 1)
         close = _cosines(context, slots)
@@ -113,9 +113,9 @@ def _weights(recipe: Recipe, graph: NamespaceGraph, context: RecallContext, seed
 
 
 def _walked(graph: NamespaceGraph, seeds: IntArray, weights: FloatArray) -> FloatArray:
-    """Return for every node how likely the walk is there."""
+    """Return the probability of the walk for every node."""
     edges, starts = graph.ordered.both_ways, graph.ordered.places[seeds]
-    if edges.edges <= _LARGE:
+    if edges.edges <= _MAX_EXACT_EDGES:
         exact = personalised_pagerank(edges, starts, weights, damping=DAMPING, iterations=ITERATIONS)
         return graph.ordered.spread(exact.scores)
     near = local_push(edges, starts, weights, damping=DAMPING, epsilon=_EPSILON)
@@ -133,9 +133,9 @@ def _degrees(graph: NamespaceGraph, nodes: IntArray) -> IntArray:
 def _notes(
     graph: NamespaceGraph, walked: FloatArray, slots: IntArray, shares: FloatArray, close: FloatArray
 ) -> dict[int, dict[str, float]]:
-    """Return what each memory's score is made of: closeness, and the entities that the walk came through.
+    """Return the parts of each memory's score: closeness, and the entities on the way of the walk.
 
-    The walk's part is told by entity in proportion to what each passes on to a neighbour.
+    The walk's part is divided among entities in proportion to what each passes on to a neighbour.
     """
     edges = graph.graph.around(graph.nodes_of(slots), "out", [MENTIONS])
     order = np.lexsort((graph.ordered.places[edges.nodes], edges.origin))
@@ -161,26 +161,26 @@ def _cosines(context: RecallContext, slots: IntArray) -> FloatArray:
 
 
 DECAY: Final = 0.8
-_DEPTH: Final = 2
+_MAX_DEPTH: Final = 2
 """A relation is one step; from entity to entity through a memory are two."""
-_NODES: Final = 200
-_PATHS: Final = 200
+_MAX_NODES: Final = 200
+_MAX_PATHS: Final = 200
 _PATHS_POOL: Final = 100
-"""How many memories the leg finds at most."""
-_LONGEST: Final = 6
-"""The most words of a name that is looked for in a query."""
+"""Most candidates of the leg."""
+_MAX_NAME_WORDS: Final = 6
+"""Most words of a name that is looked for in a query."""
 _WORD: Final = re.compile(r"[^\s,;:!?\"“”„«»()\[\]]+")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 
 
-def path_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
-    """Return the memories of the entities to which paths lead from those that the query names."""
+def path_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> LegCandidates:
+    """Return the memories of entities that paths from the query's entities lead to."""
     if context.graph is None:
-        return NOTHING
+        return NO_CANDIDATES
     graph = context.graph()
     starts = named_entities(graph, context.query.text)[: recipe.graph_seeds]
     if not starts:
-        return NOTHING
+        return NO_CANDIDATES
     reached, ways = _reached(graph, starts)
     entities = np.array(list(reached), np.intp)
     prior = graph.ranks[entities]
@@ -189,22 +189,22 @@ def path_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
     # Entity by entity: a sum has the same last bit however the graph has grown.
     order = np.argsort(edges.origin, kind="stable")
     origin = edges.origin[order]
-    found, back = np.unique(graph.slots_of(edges.nodes[order]), return_inverse=True)
-    total: FloatArray = np.bincount(back, worth[origin], minlength=found.size).astype(np.float64)
-    kept = np.isin(found, not_excluded(context, found))
+    candidates, back = np.unique(graph.slots_of(edges.nodes[order]), return_inverse=True)
+    total: FloatArray = np.bincount(back, worth[origin], minlength=candidates.size).astype(np.float64)
+    kept = np.isin(candidates, not_excluded(context, candidates))
     if not kept.any():
-        return NOTHING
-    # Whoever mentions the same is equally far; the query then says which of them is closer.
-    close = np.zeros(found.size)
+        return NO_CANDIDATES
+    # Memories of the same entities are equally far; the cosine then decides.
+    close = np.zeros(candidates.size)
     if context.vector is not None:
-        close = context.view.score(context.vector, found).scores
-    order = np.lexsort((found, -close, -total))
+        close = context.view.score(context.vector, candidates).scores
+    order = np.lexsort((candidates, -close, -total))
     order = order[kept[order]][:_PATHS_POOL]
-    notes: dict[int, dict[str, float]] = {slot: {} for slot in found[order].tolist()}
-    for at, slot in zip(origin.tolist(), found[back].tolist(), strict=True):
+    notes: dict[int, dict[str, float]] = {slot: {} for slot in candidates[order].tolist()}
+    for at, slot in zip(origin.tolist(), candidates[back].tolist(), strict=True):
         if slot in notes:
             notes[slot][ways[int(entities[at])]] = float(worth[at])
-    return Found(found[order], total[order], noted(notes))
+    return LegCandidates(candidates[order], total[order], leg_detail(notes))
 
 
 def named_entities(graph: NamespaceGraph, text: str) -> list[int]:
@@ -212,13 +212,13 @@ def named_entities(graph: NamespaceGraph, text: str) -> list[int]:
     words = [_POSSESSIVE.sub("", word).rstrip(".") for word in _WORD.findall(text)]
     free = [True] * len(words)
     nodes: dict[int, int] = {}
-    for length in range(min(_LONGEST, len(words)), 0, -1):
+    for length in range(min(_MAX_NAME_WORDS, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             span = slice(start, start + length)
             if not all(free[span]):
                 continue
             node = graph.entity_node(" ".join(words[span]))
-            # Whoever was only in what has been forgotten still has a node, but nothing leads anywhere.
+            # An entity of forgotten memories only still has a node, but no edges.
             if node is not None and graph.ordered.places[node] >= 0:
                 nodes.setdefault(node, start)
                 free[span] = [False] * length
@@ -226,7 +226,7 @@ def named_entities(graph: NamespaceGraph, text: str) -> list[int]:
 
 
 def _reached(graph: NamespaceGraph, starts: list[int]) -> tuple[dict[int, float], dict[int, str]]:
-    """Return the entities on paths from the starts, what each counts, and the way to it in words."""
+    """Return the entities on paths from the starts, the score of each, and the path to it in words."""
     types = [name for name in graph.graph.type_names if name not in (NEXT, SUPERSEDES)]
     reached = dict.fromkeys(starts, 1.0)
     ways = {node: graph.name_of(node) or "" for node in starts}
@@ -234,9 +234,9 @@ def _reached(graph: NamespaceGraph, starts: list[int]) -> tuple[dict[int, float]
         search = find_paths(
             graph.graph,
             start,
-            depth=_DEPTH,
-            nodes=_NODES,
-            paths=_PATHS,
+            depth=_MAX_DEPTH,
+            nodes=_MAX_NODES,
+            paths=_MAX_PATHS,
             types=types,
             decay=DECAY,
             precedence=graph.precedence,
@@ -251,7 +251,7 @@ def _reached(graph: NamespaceGraph, starts: list[int]) -> tuple[dict[int, float]
 
 
 def _path_text(graph: NamespaceGraph, path: Path, last: int) -> str:
-    """Return the way to a step of a path: entities and relations; memories are passed by."""
+    """Return a path up to a step in words: entities and relations, without memories."""
     text = graph.name_of(path.start) or ""
     for step in path.steps[: last + 1]:
         name = graph.name_of(step.node)
@@ -264,12 +264,12 @@ def _path_text(graph: NamespaceGraph, path: Path, last: int) -> str:
 
 IN_SUMMARY: Final = 2.0
 IN_KEYWORDS: Final = 1.5
-_BEST: Final = 5
-"""How many communities are looked into."""
+_MAX_COMMUNITIES: Final = 5
+"""Most communities whose memories become candidates."""
 _COMMUNITY_POOL: Final = 100
-"""How many memories the leg finds at most."""
-_NAMED: Final = 3
-"""How many of its keywords an explanation names a community by."""
+"""Most candidates of the leg."""
+_SHOWN_KEYWORDS: Final = 3
+"""The number of keywords by which an explanation names a community."""
 
 
 class _Group(NamedTuple):
@@ -280,39 +280,43 @@ class _Group(NamedTuple):
     names: frozenset[str]
 
 
-def community_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
-    """Return the memories of the communities that a query is about."""
+def community_leg(
+    recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray
+) -> LegCandidates:
+    """Return the memories of the communities that match a query."""
     terms_of, overview = context.terms_of, context.overview
     if context.graph is None or terms_of is None or overview is None or not context.query.terms:
-        return NOTHING
+        return NO_CANDIDATES
     graph = context.graph()
     groups = graph.once(lambda: _groups(graph, overview, terms_of))
     terms, words = set(context.query.terms), set(folded(context.query.text).split())
     worth = [points(terms, words, group.terms, group.names) for group in groups]
-    best = sorted((-value, place) for place, value in enumerate(worth) if value)[:_BEST]
+    best = sorted((-value, place) for place, value in enumerate(worth) if value)[:_MAX_COMMUNITIES]
     if not best:
-        return NOTHING
+        return NO_CANDIDATES
     members = [groups[place].slots for _, place in best]
-    owner = np.repeat([place for _, place in best], [slots_inside.size for slots_inside in members])
-    total = np.repeat([-value for value, _ in best], [slots_inside.size for slots_inside in members])
-    found = np.concatenate(members)
-    kept = np.isin(found, _sharing(context)) & np.isin(found, not_excluded(context, np.unique(found)))
+    owner = np.repeat([place for _, place in best], [member_slots.size for member_slots in members])
+    total = np.repeat([-value for value, _ in best], [member_slots.size for member_slots in members])
+    candidates = np.concatenate(members)
+    kept = np.isin(candidates, _sharing(context)) & np.isin(
+        candidates, not_excluded(context, np.unique(candidates))
+    )
     if not kept.any():
-        return NOTHING
-    found, owner, total = found[kept], owner[kept], total[kept]
-    # Whoever is in the same community counts the same; the query then says which of them is closer.
-    close = np.zeros(found.size)
+        return NO_CANDIDATES
+    candidates, owner, total = candidates[kept], owner[kept], total[kept]
+    # Memories of one community have the same score; the cosine then decides.
+    close = np.zeros(candidates.size)
     if context.vector is not None:
-        close = context.view.score(context.vector, found).scores
-    order = np.lexsort((found, -close, -total))[:_COMMUNITY_POOL]
+        close = context.view.score(context.vector, candidates).scores
+    order = np.lexsort((candidates, -close, -total))[:_COMMUNITY_POOL]
     notes: dict[int, dict[str, float]] = {
-        int(found[at]): {_community_text(groups[int(owner[at])]): float(total[at])} for at in order
+        int(candidates[at]): {_community_text(groups[int(owner[at])]): float(total[at])} for at in order
     }
-    return Found(found[order], total[order], noted(notes))
+    return LegCandidates(candidates[order], total[order], leg_detail(notes))
 
 
 def points(terms: set[str], words: set[str], keywords: tuple[str, ...], names: frozenset[str]) -> float:
-    """Return what a summary counts for a query, by its analysed terms and its plain words."""
+    """Return the score of a summary for a query, by its analysed terms and its plain words."""
     as_keywords = len(terms.intersection(keywords))
     return IN_SUMMARY * (as_keywords + len(words & names)) + IN_KEYWORDS * as_keywords
 
@@ -322,12 +326,16 @@ def _groups(
     overview: Callable[[], AbstractContextManager[Index]],
     terms_of: Callable[[Memory], Terms],
 ) -> list[_Group]:
-    # They are kept for the queries to come: what this one leaves out must not be missing from them.
+    # Cached for later queries, so the restrictions of this one must not apply.
     with overview() as view:
         described = summaries(graph, view, terms_of)
     return [
-        _Group(slots, told.terms, frozenset(word for name in told.entities for word in folded(name).split()))
-        for slots, told in described
+        _Group(
+            slots,
+            summary.terms,
+            frozenset(word for name in summary.entities for word in folded(name).split()),
+        )
+        for slots, summary in described
     ]
 
 
@@ -338,4 +346,4 @@ def _sharing(context: RecallContext) -> IntArray:
 
 
 def _community_text(group: _Group) -> str:
-    return f"a community about {', '.join(group.terms[:_NAMED])}" if group.terms else "a community"
+    return f"a community about {', '.join(group.terms[:_SHOWN_KEYWORDS])}" if group.terms else "a community"

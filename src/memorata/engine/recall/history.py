@@ -1,7 +1,7 @@
-"""Of hits that contradict each other the newest comes first, and the older ones are told as history.
+"""Order of hits that contradict each other: the newest first, the older ones listed as history.
 
-A contradiction that was noted and not decided leaves both memories current. Who asks how things are wants the
-newer one; who asks how things were says so, and gets the ranking as it is.
+A contradiction that was noted and not decided leaves both memories current. A query about the present wants
+the newer one; a query about the past keeps its ranking.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ EMPTY: Final[Mapping[str, Memory]] = MappingProxyType({})
 
 @frozen
 class Earlier:
-    """A hit that a newer memory contradicts: how it was, as far as anybody noted.
+    """A hit that a newer memory contradicts, by a noted contradiction.
 
     - `id`: the older memory, one of the hits.
-    - `newer`: the id of what contradicts it; among the hits it comes before.
-    - `reason`: what speaks for a contradiction, in words.
+    - `newer`: the id of the memory that contradicts it; as a hit it comes before.
+    - `reason`: the evidence for a contradiction, in words.
     - `memory`: the newer one, where it is no hit itself and nothing was filtered.
     """
 
@@ -38,7 +38,7 @@ class Earlier:
 
     @property
     def text(self) -> str:
-        """What the newer one says; empty where that is among the hits, or not told."""
+        """The text of the newer memory; empty where that is a hit itself, or not loaded."""
         return "" if self.memory is None else self.memory.content
 
     def as_dict(self) -> dict[str, Any]:
@@ -55,10 +55,10 @@ def newest_first(
     score and that of the older one. `unseen` are newer memories that are no hits.
     """
     place = {hit.memory.id: rank for rank, hit in enumerate(hits)}
-    told = [note for note in notes if note.older in place]
+    contradicted = [note for note in notes if note.older in place]
     order, moved = list(range(len(hits))), dict(enumerate(hits))
     # The oldest first, so that the newest of three passes both others.
-    for note in sorted(told, key=lambda one: hits[place[one.older]].memory.created_at):
+    for note in sorted(contradicted, key=lambda note: hits[place[note.older]].memory.created_at):
         if note.newer not in place:
             continue
         newer, older = place[note.newer], place[note.older]
@@ -67,7 +67,9 @@ def newest_first(
         order.remove(newer)
         order.insert(order.index(older), newer)
         moved[newer] = _lifted(moved[newer], moved[older])
-    history = tuple(Earlier(note.older, note.newer, note.reason, unseen.get(note.newer)) for note in told)
+    history = tuple(
+        Earlier(note.older, note.newer, note.reason, unseen.get(note.newer)) for note in contradicted
+    )
     return order, tuple(moved[rank] for rank in order), history
 
 

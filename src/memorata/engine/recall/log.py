@@ -1,10 +1,10 @@
-"""The log of recalls: noted when they are answered, written down a little later, many at a time.
+"""The log of recalls, written in batches.
 
-Noting a recall keeps references to arrays that the search has made anyway; columns are made of them, and
-written in one transaction, when enough have come together, when the oldest has waited long enough and
-another recall comes, when the engine is closed, and before anybody asks for the log. There is no thread,
-except in a server: whoever makes the log full writes it. What was not written yet is lost if the process
-dies, which costs a few recalls to learn from, and never a memory.
+Noting a recall keeps references to arrays that the search has made anyway. Columns are made of them, and
+written in one transaction, when the batch is full, when the oldest has waited long enough and another recall
+is noted, when the engine is closed, and before the log is read. Only a server has a thread for it; otherwise
+the recall that fills the batch writes it. Recalls that are not written yet are lost if the process dies,
+which costs some training data, and never a memory.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from memorata.store.exposures import Exposure
 from memorata.store.logged_recall import LogBounds, LoggedRecall, Singles, without
 from memorata.store.store import Store
 
-BATCH: Final = 128
-"""How many recalls are written down together."""
-SECONDS: Final = 10.0
-"""How long a recall waits for others, as long as recalls keep coming."""
-_MAX_HELD: Final = 8 * BATCH
-"""How many are held while the store cannot be written; beyond, the oldest are let go."""
-_AT_CLOSE: Final = 2.0
-"""How many seconds other writers are waited for at the end."""
+BATCH_SIZE: Final = 128
+"""Recalls that are written together."""
+MAX_WAIT_SECONDS: Final = 10.0
+"""How long a recall waits to be written, as long as others are noted."""
+_MAX_HELD: Final = 8 * BATCH_SIZE
+"""Most recalls in memory while the store cannot be written; the oldest are dropped first."""
+_CLOSE_WAIT_SECONDS: Final = 2.0
+"""How long closing waits for other writers."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -55,7 +55,7 @@ class Logging:
 
 
 class RecallLog:
-    """Recalls that wait to be written down."""
+    """The recalls that are noted and not written yet."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class RecallLog:
         self.lost = 0
         self._store = store
         self._random_bits = random_bits
-        self._waiting: deque[_Noted] = deque()
+        self._waiting: deque[_PendingRecall] = deque()
         self._exposures: deque[Exposure] = deque()
         self._since = 0.0
         self._resting = 0.0
@@ -80,29 +80,29 @@ class RecallLog:
         self._inside = threading.local()
 
     def name(self, moment: datetime) -> str:
-        """Return the id of a recall of that moment, which feedback refers to; empty for one not logged."""
-        if not self.how.recalls or self._taken is not None:
+        """Return the id of a recall at a moment, for feedback to refer to; empty for one not logged."""
+        if not self.how.recalls or self._diverted is not None:
             return ""
         return uuid7(moment, self._random_bits(RANDOM_BITS))
 
     def note(self, request: Request, recall: RecallResult) -> None:
-        """Note a recall, under the name that it was given."""
-        # The memories themselves are not logged, and should not be kept from being let go.
+        """Note a recall under its id."""
+        # The memories are not logged: no reference to them is kept.
         details = recall.embedder, recall.milliseconds, recall.trace, recall.change
-        taken = self._taken
-        if taken is not None:
-            taken.append(_Noted(f"{len(taken) + 1}", request, *details))
+        diverted = self._diverted
+        if diverted is not None:
+            diverted.append(_PendingRecall(f"{len(diverted) + 1}", request, *details))
         if not recall.id:
             return
-        noted = _Noted(recall.id, request, *details)
+        pending = _PendingRecall(recall.id, request, *details)
         if self._held:
-            self._inside.noted.append(noted)
+            self._inside.noted.append(pending)
             return
-        self._waiting.append(noted)
+        self._waiting.append(pending)
         moment = monotonic()
         if len(self._waiting) == 1:
             self._since = moment
-        enough = len(self._waiting) >= BATCH or moment - self._since > SECONDS
+        enough = len(self._waiting) >= BATCH_SIZE or moment - self._since > MAX_WAIT_SECONDS
         due = enough and moment >= self._resting
         if due or len(self._waiting) > _MAX_HELD:
             if self._apart is None:
@@ -112,7 +112,7 @@ class RecallLog:
                 self._apart.submit(self._relieve_apart, due=due)
 
     def write_apart(self) -> None:
-        """Write on a thread of its own from now on, so that no recall takes the time to."""
+        """Write on a separate thread from now on, so that no recall is delayed by it."""
         if self._apart is None:
             self._apart = ThreadPoolExecutor(1, thread_name_prefix="memorata-log")
 
@@ -121,21 +121,20 @@ class RecallLog:
         try:
             self._relieve(due=due)
         except Exception:
-            # Nobody waits for this thread, who could be told.
-            self._resting = monotonic() + SECONDS
+            # No caller waits for this thread that the exception could reach.
+            self._resting = monotonic() + MAX_WAIT_SECONDS
             _LOG.exception("recalls could not be logged")
 
     @contextmanager
     def resting(self) -> Iterator[None]:
-        """Write nothing down from this thread until the block ends.
+        """Write nothing from this thread until the block ends.
 
-        For blocks that hold the store: who holds the log to write it may be waiting for the store, and a
-        block that asked for the log as well would wait for them forever. What reads the log in the block
-        needs it to be flushed before. A block that fails was undone: of what it recalled nothing is logged,
-        for that may never have been.
+        For blocks that hold the store: a thread that holds the log's lock may wait for the store, and a block
+        that takes the lock as well would deadlock. A reader of the log in the block needs a flush before. A
+        block that fails is rolled back, and its recalls are not logged.
         """
-        before: list[_Noted] | None = getattr(self._inside, "noted", None)
-        noted: list[_Noted] = []
+        before: list[_PendingRecall] | None = getattr(self._inside, "noted", None)
+        noted: list[_PendingRecall] = []
         self._inside.noted = noted
         try:
             yield
@@ -150,52 +149,52 @@ class RecallLog:
 
     @contextmanager
     def aside(self) -> Iterator[list[LoggedRecall]]:
-        """Keep the recalls of this thread out of the log for a while; at the end they are in the list given.
+        """Keep the recalls of this thread out of the log; after the block they are in the yielded list.
 
-        For those who try things out: what they ask says nothing about what people ask. Their ids are the
-        numbers of the calls.
+        For experiments, whose queries say nothing about those of users. Their ids are the numbers of the
+        calls.
         """
-        taken: list[_Noted] = []
+        diverted: list[_PendingRecall] = []
         result: list[LoggedRecall] = []
-        before, self._aside.recalls = self._taken, taken
+        before, self._aside.recalls = self._diverted, diverted
         try:
             yield result
         finally:
             self._aside.recalls = before
-        result.extend(self._with_ids(entry) for entry in self._entries(taken))
+        result.extend(self._with_ids(entry) for entry in self._entries(diverted))
 
     def note_exposure(self, exposure: Exposure) -> None:
-        """Note that somebody was shown a variant of an experiment."""
+        """Note an exposure to a variant of an experiment."""
         self._exposures.append(exposure)
 
     def flush(self, patience: float | None = None) -> None:
-        """Write down what waits, waiting for other writers so many seconds, or as long as usual."""
+        """Write all noted recalls; `patience` is how many seconds to wait for other writers."""
         if self._held:
             return
         with self._lock:
             self._write(patience)
 
     def close(self) -> None:
-        """Write down what waits, if the store lets it."""
+        """Write all noted recalls, if the store can be written."""
         if self._apart is not None:
             self._apart.shutdown(wait=True)
             self._apart = None
         with self._lock:
-            self._try(_AT_CLOSE)
+            self._try(_CLOSE_WAIT_SECONDS)
 
     @property
-    def _taken(self) -> list[_Noted] | None:
-        """The recalls of this thread, while they are kept aside."""
-        taken: list[_Noted] | None = getattr(self._aside, "recalls", None)
-        return taken
+    def _diverted(self) -> list[_PendingRecall] | None:
+        """The recalls of this thread inside :meth:`aside`; None outside."""
+        diverted: list[_PendingRecall] | None = getattr(self._aside, "recalls", None)
+        return diverted
 
     @property
     def _held(self) -> bool:
         return getattr(self._inside, "noted", None) is not None
 
     def _relieve(self, *, due: bool) -> None:
-        """Write if it is time to, and let go of what cannot be held."""
-        # Whoever else is writing at this moment writes for all; the answer must not wait for the log.
+        """Write if it is due, and drop the oldest recalls above the bound."""
+        # A thread that is writing already writes for all; a recall must not wait for the log.
         if self._held or not self._lock.acquire(blocking=False):
             return
         try:
@@ -208,67 +207,67 @@ class RecallLog:
             self._lock.release()
 
     def _try(self, patience: float) -> None:
-        """Write, holding the lock; an answer must not fail by the log either."""
+        """Write, holding the lock; a recall must not fail by the log either."""
         try:
             self._write(patience)
         except StoreError as error:
-            # To make columns again for every recall, only to fail again, would make each of them slow.
-            self._resting = monotonic() + SECONDS
+            # Without a pause every recall would make the columns again, only to fail again.
+            self._resting = monotonic() + MAX_WAIT_SECONDS
             level = logging.INFO if isinstance(error, StoreUnavailable) else logging.WARNING
             _LOG.log(level, "recalls wait to be logged: %s", error)
 
     def _write(self, patience: float | None) -> None:
-        waiting, seen = len(self._waiting), len(self._exposures)
+        waiting, exposed = len(self._waiting), len(self._exposures)
         entries = self._entries([self._waiting[place] for place in range(waiting)])
-        exposures = [self._exposures[place] for place in range(seen)]
+        exposures = [self._exposures[place] for place in range(exposed)]
         self._store.recalls.log(entries, self.how.bounds, exposures, patience=patience)
-        for queue, count in ((self._waiting, waiting), (self._exposures, seen)):
+        for queue, count in ((self._waiting, waiting), (self._exposures, exposed)):
             for _ in range(count):
                 queue.popleft()
         self._since = monotonic()
 
     def _with_ids(self, entry: LoggedRecall) -> LoggedRecall:
         names = self._store.recalls.ids_of(entry.namespace, entry.slots.tolist())
-        # Somebody may have purged one of them since.
+        # A candidate may have been purged since.
         kept = without(entry, np.isin(entry.slots, list(names)))
         return replace(kept, ids=tuple(names[slot] for slot in kept.slots.tolist()))
 
-    def _entries(self, noted: Sequence[_Noted]) -> list[LoggedRecall]:
+    def _entries(self, noted: Sequence[_PendingRecall]) -> list[LoggedRecall]:
         traces = [recall.trace for recall in noted if recall.trace is not None]
-        down = iter(trace_columns(traces) if traces else ())
+        columns = iter(trace_columns(traces) if traces else ())
         recipes: dict[int, Mapping[str, Any]] = {}
         return [
-            self._entry(recall, None if recall.trace is None else next(down), recipes) for recall in noted
+            self._entry(recall, None if recall.trace is None else next(columns), recipes) for recall in noted
         ]
 
     def _entry(
-        self, noted: _Noted, down: TraceColumns | None, recipes: dict[int, Mapping[str, Any]]
+        self, noted: _PendingRecall, columns: TraceColumns | None, recipes: dict[int, Mapping[str, Any]]
     ) -> LoggedRecall:
         request, trace = noted.request, noted.trace
         query = self._clean(request.text) if self.how.queries else None
-        # Most recalls have the same recipe; written as one object, it is also stored as one. All of them are
-        # at hand, so that no two have one address; to compare their parameters takes longer than the rest.
+        # Most recalls have the same recipe, which is stored once as one object. It is looked up by id(),
+        # which is unique while all of them live; comparing their parameters would take longer than all else.
         recipe = recipes.get(id(request.recipe))
         if recipe is None:
             recipe = recipes[id(request.recipe)] = request.recipe.as_dict()
         shared = (noted.id, request.namespace, request.now, query, recipe, noted.embedder)
-        if trace is None or down is None:
+        if trace is None or columns is None:
             nothing = np.zeros((0, 0), np.float32), np.zeros(0, np.intp)
             return LoggedRecall(*shared, {}, noted.milliseconds, (), *nothing, (), seen=noted.change)
         return LoggedRecall(
             *shared,
             trace.moment.as_dict(),
             noted.milliseconds,
-            down.columns,
-            down.values,
-            down.slots,
-            down.shown,
+            columns.columns,
+            columns.values,
+            columns.slots,
+            columns.shown,
             seen=noted.change,
         )
 
 
-class _Noted(NamedTuple):
-    """A recall that waits."""
+class _PendingRecall(NamedTuple):
+    """A recall that is noted and not written yet."""
 
     id: str
     request: Request
@@ -279,14 +278,14 @@ class _Noted(NamedTuple):
 
 
 DAY: Final = 86_400.0
-AS_THEY_ARE: Final = ("tier", "accesses", "confidence", "importance", "pinned", "supported")
+UNCHANGED_COLUMNS: Final = ("tier", "accesses", "confidence", "importance", "pinned", "supported")
 """The parts of a record that are logged unchanged, under their own names."""
 RANK: Final = " rank"
-"""What follows the name of a leg in the name of the column that holds its order."""
+"""Suffix of a leg's name in the name of the column with its ranks."""
 _UNREAD: Final = "unread"
 NEAR: Final = "near"
-_SLOTS: Final = 2**32
-"""More than there are slots: the key of a candidate is its recall's number times this, plus its slot."""
+_KEY_STRIDE: Final = 2**32
+"""More than the number of slots: the key of a candidate is its recall's number times this, plus its slot."""
 
 
 @frozen(eq=False)
@@ -300,14 +299,13 @@ class TraceColumns:
 
 
 def trace_columns(traces: Sequence[Trace]) -> list[TraceColumns]:
-    """Return what is known of the candidates of each recall, as columns of float32.
+    """Return the candidates of each recall as columns of float32.
 
-    The columns are the score a candidate ended with; what each leg said of it, under the leg's name, and
-    where the leg ranked it (``words rank``), where its scores alone do not tell;
-    ``unread`` for one whose words stood in for its meaning; ``near``, how near it is to the period that was
-    asked about; and of its record the age in days, the days since
-    what it is about (``event``), its session and its content as numbers within this recall (``session``,
-    ``repeat``), whether a machine or anybody said it, and :data:`AS_THEY_ARE`.
+    The columns are the final score; the score of each leg, under the leg's name, and its rank there
+    (``lexical rank``) where the scores do not determine it; ``unread`` for a candidate without a vector;
+    ``near``, its nearness to the period of the query; and of its record the age in days, the days since its
+    event (``event``), its session and its content as numbers within this recall (``session``, ``repeat``),
+    its role, whether it has a speaker, and :data:`UNCHANGED_COLUMNS`.
     """
     result: dict[int, TraceColumns] = {}
     alike: dict[tuple[str, ...], list[int]] = {}
@@ -327,9 +325,9 @@ def _of_same_legs(traces: Sequence[Trace], names: Sequence[str]) -> list[TraceCo
     order = _shown_first(traces, starts, recall)
     slots = np.concatenate([trace.slots for trace in traces])[order]
     place = np.concatenate([trace.order + start for trace, start in zip(traces, starts, strict=True)])
-    # Without a type, numpy asks field by field and record by record which one they share.
+    # Without a dtype, numpy compares the fields of every array to find a common one.
     records = np.concatenate([trace.records for trace in traces], dtype=RECORD).take(place[order])
-    keys = recall * _SLOTS + slots
+    keys = recall * _KEY_STRIDE + slots
     columns: dict[str, FloatArray] = {"score": np.concatenate([trace.scores for trace in traces])[order]}
     only_in: dict[str, BoolArray] = {}
     ascending = keys.argsort(kind="stable")
@@ -340,7 +338,7 @@ def _of_same_legs(traces: Sequence[Trace], names: Sequence[str]) -> list[TraceCo
             columns[f"{name}{RANK}"], only_in[f"{name}{RANK}"] = ranked, needed
     waiting = np.array([trace.unread.size > 0 for trace in traces])
     if waiting.any():
-        unread = [number * _SLOTS + trace.unread for number, trace in enumerate(traces)]
+        unread = [number * _KEY_STRIDE + trace.unread for number, trace in enumerate(traces)]
         columns[_UNREAD] = np.isin(keys, np.concatenate(unread)).astype(np.float64)
         only_in[_UNREAD] = waiting
     timed = np.array([trace.near is not None for trace in traces])
@@ -357,7 +355,7 @@ def _of_same_legs(traces: Sequence[Trace], names: Sequence[str]) -> list[TraceCo
     columns["machine"] = records["role"].astype(np.float64)
     columns["position"] = records["position"].astype(np.float64)
     columns["spoken"] = (records["lengths"][:, SPEAKER] > 0).astype(np.float64)
-    columns |= {name: records[name] for name in AS_THEY_ARE}
+    columns |= {name: records[name] for name in UNCHANGED_COLUMNS}
     table = np.empty((len(columns), recall.size), np.float32)
     for row, column in zip(table, columns.values(), strict=True):
         row[:] = column
@@ -385,40 +383,40 @@ def _cut(
 
 
 def _shown_first(traces: Sequence[Trace], starts: IntArray, recall: IntArray) -> IntArray:
-    """Return the candidates, recall by recall, those that may be shown before those that may not."""
+    """Return the order of all candidates by recall, in each the kept ones before the others."""
     kept = np.concatenate([trace.kept + start for trace, start in zip(traces, starts, strict=True)])
     hidden = np.ones(recall.size, np.bool_)
     hidden[kept] = False
-    everyone = np.concatenate([kept, hidden.nonzero()[0]])
-    order: IntArray = everyone[recall[everyone].argsort(kind="stable")]
+    kept_first = np.concatenate([kept, hidden.nonzero()[0]])
+    order: IntArray = kept_first[recall[kept_first].argsort(kind="stable")]
     return order
 
 
 def _of_leg(
     legs: Sequence[tuple[IntArray, FloatArray]], keys: IntArray, ascending: IntArray
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return a leg's scores and ranks of all candidates, and the recalls where scores do not tell ranks."""
+    """Return a leg's scores and ranks of all candidates, and the recalls where scores leave ranks open."""
     recall = np.repeat(np.arange(len(legs)), [slots.size for slots, _ in legs])
     slots = np.concatenate([slots for slots, _ in legs])
     scores = np.concatenate([scores for _, scores in legs])
     scored, ranked = np.full(keys.size, np.nan), np.full(keys.size, np.nan)
-    wanted = recall * _SLOTS + slots
-    where = ascending[np.minimum(keys[ascending].searchsorted(wanted), keys.size - 1)]
-    # A fusion that knows two legs only leaves out what another one alone has found.
-    matched = keys[where] == wanted
+    leg_keys = recall * _KEY_STRIDE + slots
+    where = ascending[np.minimum(keys[ascending].searchsorted(leg_keys), keys.size - 1)]
+    # A fusion of two legs leaves out candidates that only another leg has.
+    matched = keys[where] == leg_keys
     recall, slots, scores, where = recall[matched], slots[matched], scores[matched], where[matched]
     scored[where] = scores
     firsts = recall.searchsorted(np.arange(len(legs)))
     ranked[where] = np.arange(recall.size) - firsts[recall]
-    # Scores, as they are written down, and slots mostly tell in which order a leg had them.
+    # Rounded scores and slots mostly determine the order of a leg.
     single = scores.astype(np.float32)
-    told = (single[1:] < single[:-1]) | ((single[1:] == single[:-1]) & (slots[1:] > slots[:-1]))
-    untold = ~told & (recall[1:] == recall[:-1])
-    return scored, ranked, np.bincount(recall[1:][untold], minlength=len(legs)) > 0
+    determined = (single[1:] < single[:-1]) | ((single[1:] == single[:-1]) & (slots[1:] > slots[:-1]))
+    ambiguous = ~determined & (recall[1:] == recall[:-1])
+    return scored, ranked, np.bincount(recall[1:][ambiguous], minlength=len(legs)) > 0
 
 
 def _numbered(recall: IntArray, values: IntArray) -> tuple[FloatArray, IntArray]:
-    """Return a small number for each value, alike for the same of one recall, and how often it occurs."""
+    """Return a small number for each distinct value of a recall, and how often the value occurs."""
     order = values.argsort()
     # Numbers of one or two bytes, which suffice for all recalls but in tests of thousands, are not compared.
     order = order[recall[order].astype(np.min_scalar_type(recall[-1])).argsort(kind="stable")]

@@ -1,4 +1,4 @@
-"""What is asked: the arguments of a recall, its query, parsed, whom it names, and the context of a search."""
+"""The query of a recall: its checked arguments, parsed text and names, and the context of a search."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 _EXAMPLES: Final = {"Period": "Period(start, end) of two datetimes", "Place": "Place(48.857, 2.352)"}
-# No phrase holds a mark that opens one of its kind: a search from each of many that nothing closes would go
-# through all that follows, again and again.
+# No phrase contains its own opening mark: otherwise many unclosed marks would take quadratic time.
 _PHRASE: Final = re.compile(
     r'"([^"]+)"|“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]|”([^“”„]+)”|「([^「」]+)」|『([^『』]+)』'
 )
@@ -51,18 +50,20 @@ _MARKED: Final = re.compile(r'["“”«„「『]|(?<!\S)-')
 _EXCLUDED: Final = re.compile(
     r"(?<!\S)-(?!(?:[a-zA-Z]|[0-9]{1,3}(?:[.,][0-9]+)?[%‰]?(?:°\w?)?)[.,;:!?)]*(?:\s|$))(\w\S*)"
 )
-_FEW_LETTERS: Final = 60
-"""Up to so many characters a query may be too short to tell its language."""
-_OTHERS: Final = tuple(each for each in DETECTED_LANGUAGES if each not in ("english", "russian"))
+_MAX_AMBIGUOUS_LETTERS: Final = 60
+"""Up to this many characters a query may be too short to detect its language."""
+_OTHER_LANGUAGES: Final = tuple(
+    language for language in DETECTED_LANGUAGES if language not in ("english", "russian")
+)
 _PLAIN_WORD: Final = re.compile(r"\w+")
 _EXCLUDING: Final = re.compile(r"(?<!\S)-$")
 _AFTER_WORDS: Final = ".,;:!?…)]}'’-"
-"""What may stand behind a word without being part of it, as the signs of C++ and C# are."""
+"""Characters after a word that are no part of it, as the signs of C++ and C# are."""
 
 
 @frozen(eq=False)
 class Request:
-    """What is asked, checked: the arguments of a recall."""
+    """The checked arguments of a recall."""
 
     text: str
     limit: int
@@ -82,7 +83,7 @@ class Request:
     conversation: tuple[str, ...] = ()
     fresh: bool = False
     id: str = ""
-    """What feedback will refer to; empty for what is not logged."""
+    """The id that feedback refers to; empty for a recall that is not logged."""
 
     @classmethod
     def of(
@@ -108,7 +109,7 @@ class Request:
         vector: Floats | None,
         history: Sequence[str],
     ) -> Request:
-        """Return the request that a caller's arguments make; raise for one that is not as it should be."""
+        """Return the request of a caller's arguments; raise :class:`InvalidArgument` for a bad one."""
         condition = parsed_filter(filter)
         return cls(
             text=checks.writable("query", query),
@@ -133,21 +134,21 @@ class Request:
 
     @property
     def seen(self) -> Filter | None:
-        """The filter, which lets through nothing untrusted where the recipe wants none of it.
+        """The filter, without untrusted memories where the recipe gives them no weight.
 
-        Not even as candidates, whose places are few.
+        They are no candidates either, whose number is limited.
         """
         if self.recipe.untrusted_weight:
             return self.filter
         from memorata.store.filter_tree import And
 
         trusted = parsed_filter({"tags": {"none": [UNTRUSTED]}})
-        assert trusted is not None  # something was given
+        assert trusted is not None  # its argument is not None
         return trusted if self.filter is None else And((self.filter, trusted))
 
 
 def moment_of(now: checks.Instant | None, clock: Callable[[], datetime]) -> datetime:
-    """Return the moment of asking, with its time zone: it says when the days begin that the query names."""
+    """Return the moment of a query with its time zone, which sets when the days begin that it names."""
     if now is None:
         return clock()
     moment = checks.zoned("now", now) if isinstance(now, str) else now
@@ -173,7 +174,7 @@ def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:
 
 @frozen
 class ParsedQuery:
-    """A query, read."""
+    """A query, parsed."""
 
     text: str
     terms: Mapping[str, int]
@@ -186,26 +187,26 @@ class ParsedQuery:
     speakers: tuple[str, ...] = ()
     topic: str = ""
     background: Mapping[str, float] = field(default_factory=dict)
-    """Words of the conversation before it, and what each counts beside one of the query."""
+    """Terms of the conversation before it, and the weight of each, where one of the query has 1."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """Words of the query that stand for somebody who speaks, and for whom."""
+    """Words of the query that are nicknames or misspellings of speakers, and the speakers' names."""
     entities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def parse_query(text: str, analyser: Analyser) -> ParsedQuery:
-    """Read a query: its words, quoted phrases, and words and phrases that were excluded with a minus."""
+    """Parse a query: its terms, quoted phrases, and terms and phrases excluded with a minus."""
     if not _MARKED.search(text):
         cleaned = " ".join(text.split())
         terms = term_counts(analyser.tokens(cleaned))
-        others = partial(_read_otherwise, cleaned, terms, (), analyser)
-        return ParsedQuery(cleaned, terms, (), (), roots=term_counts(roots(cleaned)), read_otherwise=others)
+        reread = partial(_read_otherwise, cleaned, terms, (), analyser)
+        return ParsedQuery(cleaned, terms, (), (), roots=term_counts(roots(cleaned)), read_otherwise=reread)
     included: list[str] = []
     phrases: list[str] = []
     marked: list[str] = []
-    unsaid: list[str] = []
+    excluded_phrases: list[str] = []
     excluding = False
-    # A cut at every phrase: what is outside, then a place for each kind of quotation mark. Inside them a
-    # minus is a minus.
+    # Split at every phrase: the text outside, then a group for each kind of quotation mark. Inside them a
+    # minus has no meaning.
     for place, piece in enumerate(_PHRASE.split(text)):
         if place % (_PHRASE.groups + 1) == 0:
             marked += _EXCLUDED.findall(piece)
@@ -215,37 +216,37 @@ def parse_query(text: str, analyser: Analyser) -> ParsedQuery:
         elif piece is not None and piece.strip():
             if excluding:
                 included[-1] = included[-1][:-1]
-                unsaid.append(piece.strip())
+                excluded_phrases.append(piece.strip())
             else:
                 included.append(piece)
                 phrases.append(piece)
     cleaned = " ".join(" ".join(included).split())
-    without, as_they_stand, unlisted = _excluded(marked, cleaned, analyser)
+    without, literal, unlisted = _excluded(marked, cleaned, analyser)
     terms = term_counts(analyser.tokens(cleaned))
     for term in without:
         terms.pop(term, None)
-    together = tuple(dict.fromkeys((*unsaid, *as_they_stand)))
-    others = partial(_read_otherwise, cleaned, terms, without, analyser)
-    listed = term_counts(roots(cleaned))
-    return ParsedQuery(cleaned, terms, tuple(phrases), without, together, unlisted, listed, others)
+    unwanted = tuple(dict.fromkeys((*excluded_phrases, *literal)))
+    reread = partial(_read_otherwise, cleaned, terms, without, analyser)
+    counts = term_counts(roots(cleaned))
+    return ParsedQuery(cleaned, terms, tuple(phrases), without, unwanted, unlisted, counts, reread)
 
 
 def _read_otherwise(
     text: str, terms: Mapping[str, int], without: Sequence[str], analyser: Analyser
 ) -> dict[str, int]:
-    """Return the terms of a few words that do not tell their language, in every other language."""
+    """Return the terms of a short query of unknown language in every other language."""
     if not terms or analyser.language != "detect" or not (analyser.stop or analyser.stemming):
         return {}
-    if len(text) > _FEW_LETTERS or tells_language(cut(text)):
+    if len(text) > _MAX_AMBIGUOUS_LETTERS or tells_language(cut(text)):
         return {}
-    others: dict[str, int] = {}
-    for language in _OTHERS:
-        others |= term_counts(analyser.tokens_in(text, (language, "russian")))
-    return {term: times for term, times in others.items() if term not in terms and term not in without}
+    other_terms: dict[str, int] = {}
+    for language in _OTHER_LANGUAGES:
+        other_terms |= term_counts(analyser.tokens_in(text, (language, "russian")))
+    return {term: times for term, times in other_terms.items() if term not in terms and term not in without}
 
 
 def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
-    """Return what reads a word by itself, and what reads it as a word of a text: in the language of that."""
+    """Return the analysers of a word alone and of a word of a text, in the language of the text."""
     if analyser.language != "detect":
         return (analyser,)
     languages = dict.fromkeys((detect(text), analyser.read(text)[1][0]))
@@ -255,26 +256,26 @@ def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
 def _excluded(
     words: Sequence[str], query: str, analyser: Analyser
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return the terms of excluded words, each as it is read alone and in the language of the query.
+    """Return the terms of excluded words, of each alone and in the language of the query.
 
-    A word alone seldom shows its language, and „Katzen" is one term in German and another in English. Then
-    the words that texts are to be read for as they stand: of "UAV-001" many others have either part. And
-    those that are no term of any text, which may be options of a command ("rm -rf").
+    A word alone seldom shows its language, and „Katzen" is one term in German and another in English. Second,
+    the words to be excluded literally: many texts have either part of "UAV-001". Third, the words that are no
+    term of any text, which may be options of a command ("rm -rf").
     """
     if not words:
         return (), (), ()
     reading = readers(analyser, " ".join([query, *words]))
     terms: list[str] = []
-    together: list[str] = []
+    literal: list[str] = []
     unlisted: list[str] = []
     for word in (marked.rstrip(_AFTER_WORDS) for marked in words):
         if len(cut(word)) > 1 or not _PLAIN_WORD.fullmatch(word) or (len(word) == 1 and is_unspaced(word)):
-            together.append(word)
+            literal.append(word)
         elif read := [term for reader in reading for term in reader.tokens(word)]:
             terms += read
         else:
             unlisted.append(word)
-    return tuple(dict.fromkeys(terms)), tuple(together), tuple(dict.fromkeys(unlisted))
+    return tuple(dict.fromkeys(terms)), tuple(literal), tuple(dict.fromkeys(unlisted))
 
 
 _WORD: Final = re.compile(r"[^\W\d_]\w*")
@@ -292,9 +293,8 @@ def word_terms(analyser: Analyser, word: str) -> tuple[str, ...]:
 def possible_names(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[str, ...]]:
     """Return the words of a query that may be names, and the terms of each.
 
-    Those are words with a capital letter, or of a script that has none, which are neither in quotation marks,
-    where they are wanted as they stand, nor left out by the analyser. "the assistant" is no name, even where
-    one speaks.
+    A possible name has a capital letter, or is of a script without capitals, and is neither in quotation
+    marks, which make it literal, nor dropped by the analyser. "the assistant" is no name, even as a speaker.
     """
     quoted = {term for phrase in query.phrases for term in analyser.tokens(phrase)}
     names: dict[str, tuple[str, ...]] = {}
@@ -315,14 +315,14 @@ def with_speakers(
     share: float,
     undone: Collection[str] = (),
 ) -> ParsedQuery:
-    """Return the query, knowing which of its words name somebody who speaks.
+    """Return the query with the speakers that it names.
 
-    `undone` are folded words that stand for themselves, whoever they might be short for.
+    `undone` are folded words that are not read as nicknames or misspellings.
     """
-    speakers_here = view.speakers().names
-    if not speakers_here:
+    speaker_names = view.speakers().names
+    if not speaker_names:
         return query
-    names, aliases, count, frequencies = _spoken_names(query, names, view, speakers_here, analyser, undone)
+    names, aliases, count, frequencies = _spoken_names(query, names, view, speaker_names, analyser, undone)
     speaking = {word: terms for word, terms in names.items() if all(frequencies[term] for term in terms)}
     asking = _as_names(query, speaking, analyser)
     speaking = {word: terms for word, terms in speaking.items() if asking.keys() >= set(terms)}
@@ -349,23 +349,23 @@ def _spoken_names(
     analyser: Analyser,
     undone: Collection[str],
 ) -> tuple[Names, dict[str, str], int, dict[str, int]]:
-    """Return the possible names of a query with nicknames and misspelt names read as those of who speaks.
+    """Return the possible names of a query, with nicknames and misspelt names replaced by those of speakers.
 
-    Then whom each of those stands for, how many memories there are, and how many of them each term has said.
-    A nickname has to be used in what was said, and a misspelt name must not be.
+    Also the replaced words and their names, the number of memories, and the number of memories by speaker
+    term. A nickname has to occur in the content of memories, and a misspelt name must not.
     """
 
-    def asked(these: Names) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(term for terms in these.values() for term in terms))
+    def terms_of(words: Names) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(term for terms in words.values() for term in terms))
 
-    count, frequencies = view.document_frequencies(asked(names), field="speaker")
+    count, frequencies = view.document_frequencies(terms_of(names), field="speaker")
     unknown = {word: terms for word, terms in names.items() if not all(frequencies[term] for term in terms)}
     if not names and query.text.islower():
-        # Who types in haste writes no capitals.
+        # A query without any capital letter may have names, too.
         unknown = {word: terms for word in _WORD.findall(query.text) if (terms := word_terms(analyser, word))}
     if not unknown:
         return names, {}, count, frequencies
-    _, mentioned = view.document_frequencies(asked(unknown))
+    _, mentioned = view.document_frequencies(terms_of(unknown))
     read: dict[str, tuple[str, ...]] = dict(names)
     aliases: dict[str, str] = {}
     for word, terms in unknown.items():
@@ -375,20 +375,20 @@ def _spoken_names(
             read[word], aliases[word] = word_terms(analyser, name), name
     if not aliases:
         return names, {}, count, frequencies
-    return read, aliases, *view.document_frequencies(asked(read), field="speaker")
+    return read, aliases, *view.document_frequencies(terms_of(read), field="speaker")
 
 
 UNDONE_ALIAS: Final = "undone_alias"
-"""The kind of saved setting by which a word stands for itself; its name is the word, folded."""
+"""The kind of saved setting that stops a word from being read as an alias; its name is the word, folded."""
 
 
 def undone_aliases(settings: SavedSettingStore, namespace: str) -> frozenset[str]:
-    """Return the words of a namespace, folded, that are read as nobody's nickname or misspelt name."""
+    """Return the words of a namespace, folded, that are not read as nicknames or misspelt names."""
     return frozenset(setting.name for setting in settings.list(namespace, UNDONE_ALIAS))
 
 
 def _as_names(query: ParsedQuery, speaking: Names, analyser: Analyser) -> dict[str, int]:
-    """Return the terms of a query, names being read as those of who speaks are: by themselves.
+    """Return the terms of a query, with names analysed as those of speakers are: as single words.
 
     A query is read in its language, in which "Carmen" may be another term: in Spanish it is "carm".
     """
@@ -408,8 +408,8 @@ def _without(text: str, names: set[str]) -> str:
     return " ".join(_WORD.sub(lambda match: "" if match[0] in names else match[0], text).split())
 
 
-_LONGEST: Final = 4
-"""How many words a name has at most: Bank of New England."""
+_MAX_NAME_WORDS: Final = 4
+"""Most words of a name: Bank of New England."""
 
 
 def possible_entities(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[str, ...]]:
@@ -423,7 +423,7 @@ def possible_entities(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple
     ]
     entities: dict[str, tuple[str, ...]] = {}
     for first, (start, _) in enumerate(places):
-        for last in range(first, min(first + _LONGEST, len(places))):
+        for last in range(first, min(first + _MAX_NAME_WORDS, len(places))):
             if terms[first] and terms[last]:
                 within = dict.fromkeys(term for of_word in terms[first : last + 1] for term in of_word)
                 entities.setdefault(folded(text[start : places[last][1]]), tuple(within))
@@ -431,10 +431,7 @@ def possible_entities(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple
 
 
 def named_terms(terms: Collection[str], query: ParsedQuery, view: Index) -> list[str]:
-    """Return those of a query's terms that name an entity which some memory mentions.
-
-    By themselves, or as words of one of its :func:`possible_entities`, where the query has them.
-    """
+    """Return the terms that name an entity of some memory, alone or in a run of :func:`possible_entities`."""
     runs = query.entities
     _, of_entities = view.document_frequencies(tuple(terms), field="entities")
     _, mentioned = view.document_frequencies((*terms, *runs), field="names")
@@ -443,25 +440,25 @@ def named_terms(terms: Collection[str], query: ParsedQuery, view: Index) -> list
 
 
 Explain: TypeAlias = Callable[[int], Explanation]
-"""Tells why the candidate at a position has its score after a step."""
+"""Explains the score of the candidate at a position after a step."""
 
 Step: TypeAlias = tuple[FloatArray, Explain]
-"""New scores, and why."""
+"""New scores and their explanation."""
 
 
 @frozen(eq=False)
 class RecallContext:
-    """What a run needs besides the recipe: the view, the query and the moment.
+    """The input of a search besides the recipe: the view, the query and the moment.
 
     `least_similarity` is the cosine that passes the gate by itself; `noise` the cosine up to which texts are
-    likely unrelated, as the embedder was calibrated. `about_time` says that the period is what was asked for,
-    and not one detail of the query among others; `near` is how near each memory is to it, by slot, where the
-    recipe keeps to it; `here` is the place to look around.
-    `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
-    `overview` opens a view of all that is in the graph, whatever this query is restricted to.
-    `tables` have the vectors of tokens; `familiarity` is how well the embedder knows the query's language,
-    `reliability` what its cosines count beside words. `continues` says that it goes on with a conversation.
-    `life` tells how sure a memory is by now, `terms_of` reads its words; `failures`: what was left undone.
+    likely unrelated, by the embedder's calibration. `about_time` says that the query is about the period
+    only, and not one detail of it among others; `near` is the nearness of each memory to it, by slot, where
+    the recipe restricts to it; `here` is the place to search around. `graph` returns the graph of the
+    namespace; building it may take seconds, so only legs that need it call it. `overview` opens a view of all
+    memories in the graph, without the restrictions of this query. `tables` have the vectors of tokens;
+    `familiarity` is how well the embedder knows the query's language, `reliability` the weight of its cosines
+    beside words. `continues` says that the query continues a conversation. `life` ages confidences,
+    `terms_of` returns the terms of a memory; `failures` collects notes on steps that failed.
     """
 
     view: Index
@@ -488,7 +485,7 @@ class RecallContext:
     kinds: list[Classification] = field(default_factory=list)
 
     def query_type(self) -> Classification:
-        """Return the type of the query; it is told once, for a language model takes its time."""
+        """Return the type of the query; cached, as a language model may be slow."""
         if not self.kinds:
             classifier = self.classifier
             if isinstance(classifier, RuleClassifier) or not isinstance(classifier, FallibleClassifier):

@@ -1,6 +1,6 @@
 """The pipeline that runs any recipe: legs, fusion, re-ranking, gate, repeats, diversity.
 
-Nothing here loops over memories: every step works on arrays over the candidates.
+No step loops over memories: all work on arrays over the candidates.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memorata.engine.recall.legs import entity_leg, search, with_seeds
 from memorata.engine.recall.query import Explain, RecallContext, Step
 from memorata.engine.recall.result import MissedThreshold
 from memorata.engine.recipes.recipe import Recipe
-from memorata.index.index import Found
+from memorata.index.index import LegCandidates
 from memorata.index.record import FOREIGN, MACHINE, SPEAKER, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import EmbedderError, MissingExtra
@@ -48,7 +48,7 @@ from memorata.rank.temporal import restricted
 
 @frozen(eq=False)
 class Ranked:
-    """Candidates in the order they are to be shown, and those the gate refused."""
+    """Candidates in their final order, and the best one that the gate refused."""
 
     slots: IntArray
     scores: FloatArray
@@ -70,15 +70,15 @@ def run(recipe: Recipe, context: RecallContext) -> Ranked:
             seeds = candidates.slots[: recipe.graph_seeds]
             if recipe.graph == "names":
                 leg = with_seeds(leg, seeds)
-            # Names and the walk come back to where they started.
+            # Names and the walk lead back to their seeds.
             origins = seeds if recipe.graph in ("names", "walk") else seeds[:0]
             linked = legs.with_leg(ExtraLeg(GRAPH, leg, recipe.graph_weight, origins))
             candidates = fuse(recipe, context, linked)
     return rank_candidates(recipe, context, candidates)
 
 
-def _graph_leg(kind: str) -> Callable[[Recipe, RecallContext, IntArray, FloatArray], Found]:
-    """Return a leg over the graph; what walks over all of it is loaded by the recipes that do."""
+def _graph_leg(kind: str) -> Callable[[Recipe, RecallContext, IntArray, FloatArray], LegCandidates]:
+    """Return a graph leg; those over the whole graph are imported only when a recipe has one."""
     if kind == "names":
         return entity_leg
     from memorata.engine.recall.graph_legs import community_leg, path_leg, walk_leg
@@ -87,20 +87,20 @@ def _graph_leg(kind: str) -> Callable[[Recipe, RecallContext, IntArray, FloatArr
 
 
 def rank_candidates(recipe: Recipe, context: RecallContext, candidates: Candidates) -> Ranked:
-    """Rank candidates that were fused: all the steps of a recipe that need no search."""
+    """Rank fused candidates: all steps of a recipe that need no search."""
     slots = candidates.slots
     if not slots.size:
         return Ranked(slots, np.zeros(0), lambda position: Explanation.leaf("nothing", 0.0))
     records = context.view.records(slots)
     if context.near is not None:
-        # From here on those of the candidates, in their order.
+        # From here on by candidate, no longer by slot.
         context = replace(context, near=context.near[slots])
     if context.life.confidence_loss:
         records = context.life.aged(records, context.now)
     scores: FloatArray = candidates.scores
     explain: Explain = candidates.explain
-    sure = partial(with_confidence, slots=slots)
-    for step in (with_session, with_speaker, sure, with_quality, with_fading, with_temporal):
+    weigh_confidence = partial(with_confidence, slots=slots)
+    for step in (with_session, with_speaker, weigh_confidence, with_quality, with_fading, with_temporal):
         scores, explain = step(recipe, context, records, scores, explain)
     scores, explain = reranked(recipe, context, slots, scores, explain)
     order = (-scores).argsort(kind="stable")
@@ -156,8 +156,8 @@ def _moved(explain: Explain, order: IntArray) -> Explain:
 
 
 _DAY: Final = 86_400.0
-_LEAST_USE: Final = 1e-9
-"""Where nothing was ever accessed, nothing is frequent."""
+_MIN_USE: Final = 1e-9
+"""Least divisor of the frequency, for candidates of which none was ever accessed."""
 
 
 def with_confidence(
@@ -168,27 +168,27 @@ def with_confidence(
     explain: Explain,
     slots: IntArray | None = None,
 ) -> Step:
-    """Let confidence join in: added, multiplied, or as a list of its own in an RRF."""
+    """Combine scores with confidence: added, multiplied, or as a ranking of its own in an RRF."""
     if recipe.confidence == "none":
         return scores, explain
-    sure = records["confidence"]
+    confidences = records["confidence"]
     if recipe.confidence == "multiplicative":
-        both = multiplicative(scores, sure)
+        both = multiplicative(scores, confidences)
         return both.scores, chained(both, "with confidence", "relevance", explain)
     alpha, beta = _confidence_weights(recipe, context, slots)
     if recipe.confidence == "additive":
-        both = Combination.unchecked("sum", ("relevance", "confidence"), alpha * scores, beta * sure)
+        both = Combination.unchecked("sum", ("relevance", "confidence"), alpha * scores, beta * confidences)
         return both.scores, chained(both, "with confidence", "relevance", explain, weight=alpha)
-    ranks = [competition_ranks(values) + recipe.rrf_base for values in (scores, sure)]
+    ranks = [competition_ranks(values) + recipe.rrf_base for values in (scores, confidences)]
     places = [(recipe.rrf_k + rank).astype(np.float64) for rank in ranks]
     both = Combination.unchecked("sum", ("relevance", "confidence"), alpha / places[0], beta / places[1])
 
     def why(position: int) -> Explanation:
-        noted = {
+        details = {
             name: Explanation.leaf(name, float(row[position]), f"rank {int(rank[position])}")
             for name, row, rank in zip(both.names, both.rows, ranks, strict=True)
         }
-        return both.explain(position, "with confidence", noted)
+        return both.explain(position, "with confidence", details)
 
     return both.scores, why
 
@@ -211,10 +211,10 @@ def _confidence_weights(
 def with_session(
     recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
-    """Let the three best candidates of a session speak for all of it, and each for the turns beside it.
+    """Add the mean of a session's three best candidates to all of it, and a share of a better neighbour.
 
-    The passages of a document, which nobody says, do not: its best ones are often the wrong ones, about the
-    same person at another time (TimeQA: hit@1 32 to 39, hit@5 68 to 77 without).
+    Passages of a document, which have no speaker, are left alone: the best ones are often the wrong ones,
+    about the same person at another time (TimeQA: hit@1 32 to 39, hit@5 68 to 77 without).
     """
     if not recipe.session_weight:
         return scores, explain
@@ -239,9 +239,9 @@ def with_session(
 def with_speaker(
     recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
-    """Hold back what an assistant said, what is untrusted, and old talks if a query goes on with one.
+    """Lower the scores of assistants, of untrusted memories, and of old sessions if a query continues one.
 
-    What people tell of themselves is what they ask for later; what a tool or a page says may be a lure.
+    Queries are mostly about statements of users; the text of a tool or a page may be an injection.
     """
     roles = records["role"]
     factors = [
@@ -265,10 +265,9 @@ def with_speaker(
 def with_quality(
     recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
-    """Let what a memory is by itself join in: quality, recency, importance, frequency.
+    """Combine scores with quality, recency, importance and frequency, which do not depend on the query.
 
-    Relevance counts for what their weights leave of 1. It is divided by the best of the set where quality
-    takes part, as the design it comes from does, and is as it is otherwise.
+    Relevance has the weight that theirs leave of 1; with quality it is divided by the best of the set.
     """
     own = _own_merits(recipe, records, context.now)
     if not own:
@@ -278,8 +277,8 @@ def with_quality(
     relative = relevant / best if best else relevant
     share, factor = 1 - recipe.own_weight, recipe.quality == "multiplicative"
     if factor:
-        first, *others = (weight * values for _, weight, values in own)
-        gain: FloatArray = reduce(np.add, others, first)
+        first, *remaining = (weight * values for _, weight, values in own)
+        gain: FloatArray = reduce(np.add, remaining, first)
         both = Combination.unchecked("product", ("relevance", "quality factor"), relative, share + gain)
     else:
         names = ("relevance", *(name for name, _, _ in own))
@@ -291,7 +290,7 @@ def with_quality(
 
 
 def _own_merits(recipe: Recipe, records: Records, now: datetime) -> list[tuple[str, float, FloatArray]]:
-    """Return name, weight and values from 0 to 1 of what a recipe weighs beside relevance."""
+    """Return name, weight and values from 0 to 1 of each factor that a recipe weighs beside relevance."""
     own: list[tuple[str, float, FloatArray]] = []
     if recipe.quality != "none":
         own.append(("quality", recipe.quality_weight, _qualities(records, now)))
@@ -302,14 +301,14 @@ def _own_merits(recipe: Recipe, records: Records, now: datetime) -> list[tuple[s
         own.append(("importance", recipe.importance_weight, records["importance"]))
     if recipe.frequency_weight:
         used = np.log1p(records["accesses"].astype(np.float64))
-        own.append(("frequency", recipe.frequency_weight, used / max(float(used.max()), _LEAST_USE)))
+        own.append(("frequency", recipe.frequency_weight, used / max(float(used.max()), _MIN_USE)))
     return own
 
 
 def with_temporal(
     recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
-    """Let being from the right time join in."""
+    """Combine scores with the proximity to the period of the query."""
     if recipe.temporal == "none" or context.period is None:
         return scores, explain
     if recipe.temporal == "restrict" and context.near is not None:
@@ -322,9 +321,9 @@ def with_temporal(
 
 
 def _dated(both: Combination, records: Records, context: RecallContext, before: Explain) -> Explain:
-    """Return the explanation of what the time that was asked for did to a score."""
+    """Return the explanation of a score that was restricted to a period."""
     period, near = context.period, context.near
-    assert period is not None  # callers looked
+    assert period is not None  # callers check
     assert near is not None
 
     def explain(position: int) -> Explanation:
@@ -353,7 +352,7 @@ def _span(apart: timedelta) -> str:
 def reranked(
     recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray, explain: Explain
 ) -> Step:
-    """Let a re-ranker read the best candidates; the others keep their own share of the score."""
+    """Combine the best scores with those of a re-ranker; other candidates keep their own share."""
     if not recipe.rerank_depth or context.reranker is None:
         return scores, explain
     relevant, base = not_negative(scores, explain)
@@ -362,16 +361,18 @@ def reranked(
         return scores, explain
     read = best_first(relevant, recipe.rerank_depth)
     texts = [memory.content for memory in context.view.memories(slots[read])]
-    opinion = np.zeros(scores.size)
+    reranker_scores = np.zeros(scores.size)
     try:
-        opinion[read] = min_max(context.reranker.score(context.query.text, texts))
+        reranker_scores[read] = min_max(context.reranker.score(context.query.text, texts))
     except (EmbedderError, MissingExtra) as error:
         context.failures.append(f"the re-ranker failed, so nothing was re-ranked: {error}")
         return scores, explain
-    kept = 1 - recipe.rerank_weight
+    share = 1 - recipe.rerank_weight
     names = ("relevance", context.reranker.name)
-    both = Combination.unchecked("sum", names, kept * (relevant / best), recipe.rerank_weight * opinion)
-    return both.scores, chained(both, "re-ranked", "relevance", base, weight=kept, best=best)
+    both = Combination.unchecked(
+        "sum", names, share * (relevant / best), recipe.rerank_weight * reranker_scores
+    )
+    return both.scores, chained(both, "re-ranked", "relevance", base, weight=share, best=best)
 
 
 def chained(
@@ -383,7 +384,7 @@ def chained(
     weight: FloatArray | float | None = None,
     best: float | None = None,
 ) -> Explain:
-    """Return the explanation of a step in which one part, the carrier, is what came before.
+    """Return the explanation of a step in which one part, the carrier, is the score before it.
 
     The carrier may have been divided by the best of the set and multiplied by a weight, in that order.
     """
@@ -403,7 +404,7 @@ def chained(
 
 
 def _best(relevant: FloatArray) -> float:
-    """Return the greatest of some scores that start at 0."""
+    """Return the largest of some scores that start at 0."""
     # One call into C; max passes through Python.
     return float(relevant[relevant.argmax()]) if relevant.size else 0.0
 
@@ -430,17 +431,17 @@ def _qualities(records: Records, now: datetime) -> FloatArray:
 
 _HOUR: Final = 3_600.0
 _DAY_HOURS: Final = 24.0
-_MOST_IMPORTANT: Final = 5.0
+_MAX_IMPORTANCE: Final = 5.0
 
 
 def with_fading(
     recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
-    """Let the forgetting curve join in."""
+    """Multiply scores by the retention of a forgetting curve."""
     if recipe.fading == "none" or not recipe.fading_weight:
         return scores, explain
     relevant, base = not_negative(scores, explain)
-    left = what_is_left(recipe, records, context.now.timestamp())
+    left = retention(recipe, records, context.now.timestamp())
     share = recipe.fading_weight
     both = Combination.unchecked(
         "product", ("relevance", "what time has left"), relevant, 1 - share + share * left
@@ -448,13 +449,13 @@ def with_fading(
     return both.scores, chained(both, "faded", "relevance", base)
 
 
-def what_is_left(recipe: Recipe, records: Records, now: float) -> FloatArray:
-    """Return the part of each memory, from 0 to 1, that a recipe's curve has left; 1 for pinned ones."""
+def retention(recipe: Recipe, records: Records, now: float) -> FloatArray:
+    """Return the retention of each memory by a recipe's forgetting curve, from 0 to 1; 1 for pinned ones."""
     hours = np.maximum(0.0, now - records["created"]) / _HOUR
     uses, alike = records["accesses"].astype(np.float64), np.ones(len(records))
     length = recipe.fading_days * _DAY_HOURS
     if recipe.fading == "importance":
-        matters = 1 + (_MOST_IMPORTANT - 1) * records["importance"]
+        matters = 1 + (_MAX_IMPORTANCE - 1) * records["importance"]
         left = importance_decay(hours, matters, uses, floor=recipe.forgetting_floor) / matters
     elif recipe.fading == "half_life":
         left = half_life_decay(hours, alike, uses, half_life=length)
@@ -466,17 +467,17 @@ def what_is_left(recipe: Recipe, records: Records, now: float) -> FloatArray:
 def gate(
     recipe: Recipe, context: RecallContext, evidence: Evidence, confidence: FloatArray
 ) -> tuple[BoolArray, Callable[[int], tuple[MissedThreshold, ...]]]:
-    """Return who is good enough, and a function that tells what one who is not has missed.
+    """Return the pass mask, and a function that returns the thresholds a rejected candidate missed.
 
-    A memory passes by meaning (a cosine of at least the threshold) or by words (a share of the best possible
-    match), whichever it has, and must in any case be certain enough. One that another leg speaks for passes,
-    too, if its time or place was asked for, or beside others that pass by themselves.
+    A candidate passes by its cosine (at least the threshold) or by its lexical score (a share of the best
+    possible match), and must in any case reach the least confidence. One that another leg supports passes,
+    too, if the query is about a time or a place, or beside others that pass by themselves.
     """
     cosine, match, ceiling = evidence.cosines, evidence.matches, evidence.ceiling or 1.0
-    near = cosine >= context.least_similarity
+    similar = cosine >= context.least_similarity
     worded = (match > 0) & (match >= recipe.least_match * ceiling)
     certain = confidence >= recipe.least_confidence
-    passed = near if recipe.only_vectors_pass else near | worded
+    passed = similar if recipe.only_vectors_pass else similar | worded
     if not recipe.vector_pool or context.vector is None:
         passed = worded
     if context.about_time or context.here is not None or passed.any():
@@ -487,7 +488,7 @@ def gate(
         if not passed[position]:
             measured = bool(np.isfinite(cosine[position]))
             if measured or worded[position]:
-                # Words that would do are not asked for here: meaning has to be near, and is not, or unknown.
+                # A lexical match is refused only where the recipe lets vectors alone pass.
                 value = float(cosine[position]) if measured else None
                 parts.append(MissedThreshold("similarity", value, context.least_similarity))
             if not worded[position] and (match[position] > 0 or recipe.lexical_pool):

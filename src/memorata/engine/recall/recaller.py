@@ -1,4 +1,4 @@
-"""A recall from the query to the hits: read, embed, search, budget, and say what was not as it should."""
+"""A recall from the query to the hits: parse, embed, search, cut to the budget, report what degraded."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from memorata.engine.embedding import Embedding
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.recall.conversation import background, embedded_with, with_names
 from memorata.engine.recall.evidence import (
-    Asked,
     Estimates,
-    asked_of,
+    Requirements,
     continues,
     explained_with_text,
     lifted,
+    requirements_of,
     text_parts,
 )
 from memorata.engine.recall.fusion import Trace, blends_two
@@ -63,15 +63,15 @@ from memorata.text.spelling import folded
 if TYPE_CHECKING:
     from memorata.engine.graph.namespace_graph import NamespaceGraph
 
-_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
 _CALIBRATED: Final = -1.0
-_NAMED: Final = 3
-"""How many words that exclude nothing are named."""
+_MAX_NAMED_WORDS: Final = 3
+"""Most words named in the note on words that exclude nothing."""
 
 
 @frozen(eq=False)
 class Recaller:
-    """What a recall needs that stays the same from one query to the next."""
+    """The parts of a recall that are the same for all queries."""
 
     runtime: Runtime
     meaning: Embedding
@@ -83,7 +83,7 @@ class Recaller:
     tables: Sequence[TokenTable] = ()
 
     def answer(self, request: Request) -> RecallResult:
-        """Return the right few memories for a query."""
+        """Return the result of a recall."""
         started = perf_counter()
         recipe = request.recipe
         text, meant = request.text, tuple[str, ...]()
@@ -99,7 +99,7 @@ class Recaller:
         if naming is not None and (waits or request.conversation):
             query, naming = self._named(request, query, naming), None
         read_at = perf_counter()
-        # Where nobody waits for an embedder, the speakers that the query names are read in the same look.
+        # With a fast embedder the speakers that the query names are read in the same view as the search.
         embedded = None if naming is not None else self._embedded(request, query)
         searched, replica_failure = self._look(
             request, partial(self._search, request, query, naming, embedded)
@@ -155,7 +155,7 @@ class Recaller:
         """Return the query as it is searched, with its vector."""
         started = perf_counter()
         if request.vector is not None and query.topic:
-            # Whatever was embedded, it was not what this would have been.
+            # The caller's vector is of the whole query, not of its topic.
             query = replace(query, topic="")
         text = _text_to_embed(query)
         if request.conversation:
@@ -172,42 +172,42 @@ class Recaller:
     def _newest_first(
         self, request: Request, searched: _SearchResult
     ) -> tuple[Sequence[int], tuple[Hit, ...], tuple[Earlier, ...]]:
-        """Return the hits with the newest of a contradiction first, unless it is asked how things were."""
+        """Return the hits with the newest of a contradiction first, unless the query is about the past."""
         hits, namespace = searched.hits, request.namespace
         past = searched.period is not None and searched.period.end <= request.now
-        then = past or request.as_of or request.true_at or request.sessions
-        if then or not hits:
+        about_past = past or request.as_of or request.true_at or request.sessions
+        if about_past or not hits:
             return range(len(hits)), hits, ()
         store, ids = self.runtime.store.contradictions, [hit.memory.id for hit in hits]
         notes = store.of_older(namespace, ids, searched.change)
         unseen = {note.newer for note in notes}.difference(ids)
-        # Who filters may not want, or not be allowed, to see it.
-        told = request.filter is None and request.since is None and request.until is None
-        newer = store.newer(namespace, list(unseen), request.now) if unseen and told else EMPTY
+        # A memory outside the filter may be unwanted, or not allowed to be read.
+        unfiltered = request.filter is None and request.since is None and request.until is None
+        newer = store.newer(namespace, list(unseen), request.now) if unseen and unfiltered else EMPTY
         return newest_first(hits, notes, newer) if notes else (range(len(hits)), hits, ())
 
     def _named(self, request: Request, query: ParsedQuery, names: Names) -> ParsedQuery:
-        """Return what is asked, with the speakers that it names."""
+        """Return the query with the speakers that it names."""
 
         def read(view: Index, undone: frozenset[str] = frozenset()) -> ParsedQuery:
             share = request.recipe.speaker_share
             return with_speakers(query, names, view, self.runtime.analyser, share, undone)
 
-        # A look of its own: nobody should wait for an embedder at an open view.
+        # A view of its own: none is kept open while the embedder works.
         named, _ = self._look(request, read)
         if undone := self._undone(request, named):
             named, _ = self._look(request, partial(read, undone=undone))
         return named
 
     def _undone(self, request: Request, query: ParsedQuery) -> frozenset[str]:
-        """Return the words that stand for themselves, if one of them was read as somebody's name."""
+        """Return the words with undone aliases, if one of them was read as an alias."""
         if not query.aliases:
             return frozenset()
         undone = undone_aliases(self.runtime.store.saved_settings, request.namespace)
         return frozenset() if undone.isdisjoint(map(folded, query.aliases)) else undone
 
-    def _look(self, request: Request, work: Callable[[Index], _Found]) -> tuple[_Found, str]:
-        """Return what `work` finds in what the request may see, and why not in a replica if it should be."""
+    def _look(self, request: Request, work: Callable[[Index], _Result]) -> tuple[_Result, str]:
+        """Return the result of `work` on the request's view, and why that is not a replica's, if so."""
         look = partial(
             self.runtime.store.look,
             work,
@@ -228,7 +228,7 @@ class Recaller:
         embedded: _Embedded | None,
         everything: Index,
     ) -> _SearchResult:
-        """Search a view; for a query that is not embedded yet the speakers it names are read here, too."""
+        """Search a view; for a query that is not embedded yet, read the speakers that it names first."""
         recipe = request.recipe
         if embedded is None and naming is not None:
             analyser = self.runtime.analyser
@@ -243,9 +243,9 @@ class Recaller:
         calibrated = recipe.least_similarity == _CALIBRATED
         view = bounded(everything, request.since, request.until)
         scope, unread = self._scope(request, query, view)
-        keeps, languages = recipe.temporal == "restrict", self.meaning.languages
+        restricts, languages = recipe.temporal == "restrict", self.meaning.languages
         context = RecallContext(
-            view=view if scope is None or not keeps else scope.view(view),
+            view=view if scope is None or not restricts else scope.view(view),
             query=query,
             classifier=self.classifier,
             vector=embedded.vector,
@@ -254,7 +254,7 @@ class Recaller:
             now=request.now,
             period=None if scope is None else scope.period,
             about_time=scope is not None and scope.named.about,
-            near=None if scope is None or not keeps else scope.near,
+            near=None if scope is None or not restricts else scope.near,
             here=request.near,
             reranker=self.reranker,
             graph=lambda: self.graphs(request.namespace, request.now, request.as_of),
@@ -267,27 +267,27 @@ class Recaller:
             continues=continues(query.text),
         )
         ranked = run(recipe, context)
-        if keeps and scope is not None and scope.restricts and not scope.holds(ranked.slots):
+        if restricts and scope is not None and scope.restricts and not scope.holds(ranked.slots):
             scope = scope.opened(view)
             opened = replace(context, view=view, near=scope.near, period=scope.period)
             ranked = run(recipe, opened)
         sessions: tuple[SessionHit, ...] = ()
         positions: Sequence[int]
-        asked = asked_of(query, self.runtime.analyser, view.speakers)
+        requirements = requirements_of(query, self.runtime.analyser, view.speakers)
         if request.sessions:
             numbers = view.records(ranked.slots)["session"]
-            # Some fusions go below 0; a session's sum needs a zero that means nothing.
+            # Some fusions have negative scores; the sum of a session needs scores from 0 on.
             above = ranked.scores - min(0.0, float(ranked.scores.min(initial=0.0)))
             groups = best_sessions(numbers, above, request.limit)
             positions = [position for _, group in groups for position in group.tolist()]
-            hits, rejected, estimates = _hits(ranked, positions, view, asked)
+            hits, rejected, estimates = _hits(ranked, positions, view, requirements)
             sessions = _grouped(groups, hits)
         else:
-            # Who wants variety wants it in the order that is shown.
+            # A diverse ranking must stay in the order it was made.
             varied = recipe.diversity != "none" or recipe.per_session
             depth = recipe.text_depth if request.limit and not varied else 0
             positions = range(min(max(request.limit, depth), ranked.slots.size))
-            hits, rejected, estimates = _hits(ranked, positions, view, asked, depth, request.limit)
+            hits, rejected, estimates = _hits(ranked, positions, view, requirements, depth, request.limit)
             positions = list(map(positions.__getitem__, estimates.order))
         answered = estimates.answered() if recipe.least_answer else 1.0
         if hits and answered < recipe.least_answer:
@@ -305,12 +305,14 @@ class Recaller:
             (unread, *context.failures),
             status.change,
             dict(status.methods),
-            None if scope is None else scope.told(ranked.slots[np.array(positions, np.intp)], keeps),
+            None
+            if scope is None
+            else scope.recalled_period(ranked.slots[np.array(positions, np.intp)], restricts),
             estimates,
         )
 
     def _scope(self, request: Request, query: ParsedQuery, view: Index) -> tuple[TimeScope | None, str]:
-        """Return the time the query is about, if any, and why its words were not read as they should be."""
+        """Return the time scope of the query, if any, and the failure of the extractor, if any."""
         if request.recipe.temporal == "none" and request.period is None:
             return None, ""
         read = partial(named_time, query.text, request.period, request.now)
@@ -320,26 +322,27 @@ class Recaller:
             named = time_of_event(query.text, named.reference, view, request.now, self.runtime.analyser)
         scope = scope_of(view, named, zone)
         if scope is not None and scope.empty and request.period is None:
-            # "In April", asked in March, may be next month's: where the last one has nothing, it is.
+            # "In April" in a query of March may mean the next one: it does where the last one has no
+            # memories.
             ahead = scope_of(view, read(self.anchors, self.runtime.analyser, nearest=True), zone)
             scope = ahead if ahead is not None and not ahead.empty else scope
         return scope, named.failure
 
     def _degraded(self, request: Request, failures: Sequence[str], pending: int) -> tuple[str, ...]:
-        """Return what could not be done as it should, in words."""
+        """Return notes on what could not be done as requested."""
         recipe = request.recipe
         degraded = [failure for failure in failures if failure]
         if pending:
-            have, them = ("memory has", "it") if pending == 1 else ("memories have", "those")
-            degraded.append(f"{pending} {have} no vector of this embedder yet; words only for {them}")
+            have, pronoun = ("memory has", "it") if pending == 1 else ("memories have", "those")
+            degraded.append(f"{pending} {have} no vector of this embedder yet; words only for {pronoun}")
         if recipe.rerank_depth and self.reranker is None:
             degraded.append(f"recipe {recipe.name!r} asks for a re-ranker, and there is none")
-        asked = [name for name, value in (("near", request.near), ("period", request.period)) if value]
-        if asked and blends_two(recipe):
-            verb = "has" if len(asked) == 1 else "have"
+        arguments = [name for name, value in (("near", request.near), ("period", request.period)) if value]
+        if arguments and blends_two(recipe):
+            verb = "has" if len(arguments) == 1 else "have"
             degraded.append(
                 f"recipe {recipe.name!r} blends meaning and words alone: "
-                f"{' and '.join(asked)} {verb} no leg in it"
+                f"{' and '.join(arguments)} {verb} no leg in it"
             )
         used = self.runtime.analyser.name
         if recipe.analyser != used:
@@ -352,20 +355,20 @@ class Recaller:
 
 @frozen(eq=False)
 class _Embedded:
-    """A query and its vector; why it has none, if so, and how many seconds it took."""
+    """A query with its vector, or the reason why it has none, and the seconds it took."""
 
     query: ParsedQuery
     vector: Floats | None
     failure_reason: str
     embedder: str
-    """The name of what embedded it; empty where it has no vector."""
+    """The name of the embedder; empty where there is no vector."""
     noise: float
     seconds: float
 
 
 @frozen(eq=False)
 class _SearchResult:
-    """What the search of one view found, and the query as it was read there."""
+    """The result of the search of one view, and the query as it was read there."""
 
     embedded: _Embedded
     hits: tuple[Hit, ...]
@@ -382,18 +385,18 @@ class _SearchResult:
 
 
 def _text_to_embed(query: ParsedQuery) -> str:
-    """Return what to embed: nothing of a query that asks nothing, as of a blank one."""
-    # One word to look up, or a phrase, is something; only those that have neither are looked at closely.
+    """Return the text to embed; empty for a query without content, such as a blank one."""
+    # A query with a term or a phrase has content; only others need the slower test.
     if not query.terms and not query.phrases and not has_content(query.text):
         return ""
     return query.topic or query.text
 
 
 def _not_excluded(words: Sequence[str]) -> str:
-    """Return that words after a minus exclude nothing, of many the first; nothing if there are none."""
+    """Return the note that words after a minus exclude nothing; empty if there are none."""
     if not words:
         return ""
-    first, more = ", ".join(map(repr, words[:_NAMED])), len(words) - _NAMED
+    first, more = ", ".join(map(repr, words[:_MAX_NAMED_WORDS])), len(words) - _MAX_NAMED_WORDS
     named = f"{first} and {more} more" if more > 0 else first
     verb = "is" if len(words) == 1 else "are"
     return f'{named} {verb} too short or too common to be excluded; -"{words[0]}" leaves out what says it'
@@ -403,13 +406,13 @@ def _hits(
     ranked: Ranked,
     positions: Sequence[int],
     view: Index,
-    asked: Asked,
+    requirements: Requirements,
     depth: int = 0,
     limit: int | None = None,
 ) -> tuple[tuple[Hit, ...], Rejected | None, Estimates]:
     """Return the hits at some positions, and the best candidate that was refused, read together.
 
-    The first `depth` have what their texts say for them in the score; of all, the best `limit` are returned.
+    The scores of the first `depth` include what their texts add; the best `limit` of all are returned.
     """
     where = np.array(positions, np.intp)
     slots, scores = ranked.slots[where], ranked.scores[where].tolist()
@@ -419,8 +422,8 @@ def _hits(
     else:
         *memories, refused = view.memories(np.array([*slots.tolist(), ranked.refused], np.intp))
         rejected = Rejected(Hit(refused, ranked.refused_score, ranked.refused_explain), ranked.missed())
-    estimates = Estimates(ranked.trace, asked, positions, memories)
-    parts = text_parts(asked, memories[:depth], scores[0]) if depth and scores else []
+    estimates = Estimates(ranked.trace, requirements, positions, memories)
+    parts = text_parts(requirements, memories[:depth], scores[0]) if depth and scores else []
     order = list(range(len(scores)))
     if parts:
         scores[: len(parts)] = map(lifted, scores, parts)
@@ -437,10 +440,10 @@ def _hits(
 
 
 def _grouped(groups: Sequence[tuple[float, IntArray]], hits: Sequence[Hit]) -> tuple[SessionHit, ...]:
-    waiting = iter(hits)
+    remaining = iter(hits)
     result = []
     for score, group in groups:
-        own = tuple(next(waiting) for _ in range(group.size))
+        own = tuple(next(remaining) for _ in range(group.size))
         result.append(SessionHit(own[0].memory.source.session, score, own))
     return tuple(result)
 

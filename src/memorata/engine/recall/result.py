@@ -1,4 +1,4 @@
-"""What a recall returns: the hits, and everything an honest answer has to say beside them."""
+"""The result of a recall: its hits, what was rejected, what degraded, and how it was searched."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INSTANT: Final = timedelta(microseconds=1)
 
 @frozen
 class Rejected:
-    """The best memory that was not good enough to show, and what it missed.
+    """The best memory that is not shown, and the thresholds it missed.
 
     Its score is relative to the other candidates, and may be 1: what it `missed` says why it is not shown.
     """
@@ -39,7 +39,7 @@ class Rejected:
 
     @property
     def reason(self) -> str:
-        """What it missed, in words."""
+        """The thresholds it missed, in words."""
         return " and ".join(map(str, self.missed))
 
     def as_dict(self) -> dict[str, Any]:
@@ -54,22 +54,22 @@ class Rejected:
 
 @frozen
 class RecalledPeriod:
-    """The period that a recall was about, and what it did with it.
+    """The period that a recall is about, and how it was applied.
 
     Attributes
     ----------
     phrase
-        The words of the query that name it; empty where the caller gave it.
+        The words of the query that name it; empty where the caller passed it.
     start, end
-        From when until when.
+        Its bounds.
     restricts
-        Whether only memories that have to do with it were searched.
+        Whether only memories about it were searched.
     empty
-        Whether nothing of it was found, so that everything was searched, the closest in time first.
+        Whether it has no memories, so that all were searched, the closest in time first.
     inside
-        How many of the hits are of it, where it restricts.
+        The number of hits inside it, where it restricts.
     event
-        The id of the memory that told when it was, where the query names an event: "before my trip".
+        The id of the memory that dates it, where the query names an event: "before my trip".
 
     Examples
     --------
@@ -91,7 +91,7 @@ class RecalledPeriod:
 
     @property
     def note(self) -> str:
-        """What was done with it, in words."""
+        """How it was applied, in words."""
         days = f"{self.start.date()} to {max(self.start, self.end - _INSTANT).date()}"
         named = f"“{self.phrase}” ({days})" if self.phrase else days
         if self.empty:
@@ -106,11 +106,11 @@ class RecalledPeriod:
 
 @frozen
 class SessionHit:
-    """A session that answers a query, and its memories that do it best.
+    """A session among the results, and its best memories.
 
-    - `session`: its name; empty for a memory that belongs to none and stands for itself.
+    - `session`: its name; empty for a memory without a session, which is one of its own.
     - `score`: the mean of its three best scores, each counting half of the one before.
-    - `hits`: those memories, best first.
+    - `hits`: its memories, best first.
     """
 
     session: str
@@ -120,50 +120,50 @@ class SessionHit:
 
 @frozen
 class RecallResult:
-    """The answer to a query.
+    """The result of a recall.
 
     Attributes
     ----------
     hits
         The memories, best first.
     degraded
-        What could not be done as it should, in words; empty when all is well.
+        Notes on what could not be done as requested; empty when all was.
     rejected
-        The best candidate that was refused, by the gate or for want of agreement, and which threshold it
+        The best candidate that was refused, by the gate or for lack of agreement, and the thresholds it
         missed; whether or not there are hits. None when nothing was refused.
     recipe
         The name of the recipe that was run.
     embedder
         The embedder whose vectors were compared; empty when none was.
     history
-        Which hits a newer memory contradicts, by the notes that nobody decided: how things were.
+        The hits that a newer memory contradicts, by contradictions that are noted and not decided.
     omitted
         How many hits did not fit in the token budget.
     milliseconds
         How long each step took.
     sessions
-        When sessions were asked for: those, best first; `hits` are theirs, in the same order.
+        The sessions, best first, where sessions were requested; `hits` are theirs, in the same order.
     id
-        What feedback about these hits refers to; empty where recalls are not logged.
+        The id that feedback refers to; empty where recalls are not logged.
     trace
-        What all candidates were ranked by; None if there were none.
+        The scores of all candidates by leg and step; None if there were none.
     estimates
-        What the confidences are made of; None where several results were joined.
+        The features of the confidences; None where several results were joined.
     change
-        The last change of the namespace that was seen.
+        The last change of the namespace in the searched view.
     methods
         How the store searched, by ``"vector"`` and ``"lexical"``, as far as it did: by an index, or a scan.
     agreement
-        How far the samples agree, where the recipe asks for several or there are variants; else None.
+        How far the samples agree, where the recipe has several or there are variants; else None.
     period
-        The period that was asked about, and what was done with it; None where the query names none.
+        The period that the query is about, and how it was applied; None where it names none.
     aliases
-        Words of the query that were read as the name of somebody who speaks, nicknames and misspelt names,
-        and whose. In quotation marks a word stands for itself.
+        Words of the query that were read as nicknames or misspelt names of speakers, and the speakers' names.
+        A word in quotation marks is never read so.
     meant
-        Whom the pronouns of the query were taken to mean, by the conversation before it.
+        The names that the pronouns of the query were taken for, by the conversation before it.
     standing
-        What holds whatever is asked, where that was asked for: pinned memories, instructions, preferences.
+        Memories that hold for every query, where requested: pinned ones, instructions, preferences.
     """
 
     hits: tuple[Hit, ...]
@@ -188,16 +188,16 @@ class RecallResult:
 
     @property
     def confidence(self) -> float:
-        """How likely one of the first five hits answers, from 0 to 1, calibrated; 0 without hits."""
+        """The calibrated probability that one of the first five hits answers; 0 without hits."""
         if not self.hits:
             return 0.0
         return self.hits[0].confidence if self.estimates is None else self.estimates.answered()
 
     @property
     def support(self) -> float:
-        """How well the best candidate stands by itself, from 0 to 1; see :func:`support`.
+        """The evidence for the best candidate, from 0 to 1; see :func:`support`.
 
-        Scores are relative to the best of the query; this can be compared between queries.
+        Scores are relative to the best of the query; this is comparable between queries.
         """
         return support(self.trace)
 
@@ -208,7 +208,7 @@ class RecallResult:
         return len(self.hits)
 
     def as_dict(self, *, explain: bool = False) -> dict[str, Any]:
-        """Return the answer as plain data, for JSON."""
+        """Return the result as plain data, for JSON."""
         result = self.without_memories()
         hits: list[dict[str, Any]] = result["hits"]
         for hit in self.hits:
@@ -222,19 +222,23 @@ class RecallResult:
         return result
 
     def without_memories(self) -> dict[str, Any]:
-        """Return what the answer says beside its hits, and what stands, as plain data; these are empty."""
+        """Return the result as plain data with empty lists for `hits` and `standing`."""
         return {
             "recall_id": self.id,
             "confidence": self.confidence,
             "support": self.support,
             "hits": [],
             "sessions": [
-                {"session": each.session, "score": each.score, "hits": [hit.memory.id for hit in each.hits]}
-                for each in self.sessions
+                {
+                    "session": session.session,
+                    "score": session.score,
+                    "hits": [hit.memory.id for hit in session.hits],
+                }
+                for session in self.sessions
             ],
             "degraded": list(self.degraded),
             "rejected": None if self.rejected is None else self.rejected.as_dict(),
-            "history": [each.as_dict() for each in self.history],
+            "history": [earlier.as_dict() for earlier in self.history],
             "recipe": self.recipe,
             "embedder": self.embedder,
             "omitted": self.omitted,
@@ -266,10 +270,10 @@ class MissedThreshold:
 
     - `measure`: what was measured: the ``similarity`` of meaning (a cosine), ``lexical`` (the words' share of
       the best possible match), the ``confidence`` of the memory, the ``agreement`` of several samples, the
-      ``support``: the share of the samples that found it, or how likely one of the first five is an
+      ``support``: the share of the samples that have it, or the probability that one of the first five is an
       ``answer``.
-    - `value`: what it is; None for a memory whose meaning nobody has measured yet.
-    - `least`: what it should have been.
+    - `value`: the measured value; None for the similarity of a memory without a vector.
+    - `least`: the threshold.
 
     >>> print(MissedThreshold("similarity", 0.31, 0.55))
     similarity 0.310 is below 0.550
@@ -307,14 +311,14 @@ def support(trace: Trace | None) -> float:
     """Return the support of the best candidate, from 0 for none to 1.
 
     ``max over candidates of the mean of (cosine - noise) / (1 - noise) and match / ceiling``, both cut to
-    [0, 1]; of one alone where the query was asked by meaning or by words only.
+    [0, 1]; of one alone where the recall had one of the two legs only.
     """
     if trace is None:
         return 0.0
-    told = [leg for leg in trace.legs if leg[0] in ("vector", "lexical")]
-    everyone = distinct(np.concatenate([slots for _, slots, _ in told]))
+    legs = [leg for leg in trace.legs if leg[0] in ("vector", "lexical")]
+    union = distinct(np.concatenate([slots for _, slots, _ in legs]))
     parts: list[FloatArray] = []
-    for name, slots, scores in told:
+    for name, slots, scores in legs:
         if name == "vector" and trace.moment.meant:
             noise = max(0.0, trace.moment.noise)
             shares = (scores - noise) / (1.0 - noise)
@@ -322,8 +326,8 @@ def support(trace: Trace | None) -> float:
             shares = scores / trace.moment.ceiling
         else:
             continue
-        row = np.zeros(everyone.size)
-        row[everyone.searchsorted(slots)] = np.clip(shares, 0.0, 1.0)
+        row = np.zeros(union.size)
+        row[union.searchsorted(slots)] = np.clip(shares, 0.0, 1.0)
         parts.append(row)
     return float(np.mean(parts, axis=0).max(initial=0.0)) if parts else 0.0
 

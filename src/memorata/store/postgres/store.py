@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memorata.index.approximate import LARGE
+from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.store.postgres.database import PostgresDatabase
 from memorata.store.store import MEMORY_BUDGET, Store
 
@@ -32,7 +32,7 @@ class PostgresStore(Store):
         url: str,
         *,
         memory_budget: int = MEMORY_BUDGET,
-        approximate_from: int = LARGE,
+        approximate_from: int = APPROXIMATE_FROM,
         **options: Any,  # noqa: ANN401 - the database checks them
     ) -> None:
         database = PostgresDatabase(url, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from memorata.index.approximate import LARGE
+from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.store.sqlite.database import SqliteDatabase
 from memorata.store.store import MEMORY_BUDGET, Store
 
@@ -33,7 +33,7 @@ class SqliteStore(Store):
         path: str | Path,
         *,
         memory_budget: int = MEMORY_BUDGET,
-        approximate_from: int = LARGE,
+        approximate_from: int = APPROXIMATE_FROM,
         **options: Any,  # noqa: ANN401 - the database checks them
     ) -> None:
         database = SqliteDatabase(path, **options)

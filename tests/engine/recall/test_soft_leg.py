@@ -13,7 +13,7 @@ from memorata.engine import RECIPES, Recipe
 from memorata.engine.recall.fusion import SOFT, fuse
 from memorata.engine.recall.legs import search
 from memorata.engine.recall.query import RecallContext
-from memorata.engine.recall.soft import soft_leg
+from memorata.engine.recall.soft_leg import soft_leg
 from memorata.model.errors import ModelCorrupt
 
 WORDS = ["where", "live", "home", "is", "porto", "tea", "green", "?"]

@@ -1,4 +1,4 @@
-"""One recall over several namespaces: asked in each, merged by how likely a hit answers.
+"""Federated recall: several namespaces are searched, and their hits merged by confidence.
 
 Scores are relative to a query and a namespace; the confidence of a hit is calibrated, so it is what hits of
 different namespaces are compared by. Each namespace is searched by its own statistics, and logged by itself.
@@ -19,12 +19,12 @@ from memorata.model.memory import PRIVATE
 
 MAX_NAMESPACES: Final = 100
 """Namespaces that one recall may touch."""
-_BELOW: Final = "/*"
+_SUBTREE: Final = "/*"
 
 
 Condition: TypeAlias = Mapping[str, Any] | None
 _NOT_PRIVATE: Final[Condition] = {"tags": {"none": [PRIVATE]}}
-"""What of a namespace is seen from those that inherit from it."""
+"""The filter on a namespace that is searched because another inherits from it."""
 
 
 def expanded(
@@ -34,11 +34,11 @@ def expanded(
     inherit: bool = False,
     links: Callable[[str], Iterable[Link]] = lambda path: (),
 ) -> dict[str, Condition]:
-    """Return the namespaces that names stand for, each once, in their order, and what of each is seen.
+    """Return the namespaces that names stand for, each once, in their order, and the filter on each.
 
-    ``acme/*`` is everything below acme that was ever written to, and acme itself; with `inherit`, a namespace
-    also sees what is above it, and what these are linked to, but what is tagged `private` there. What there
-    is, is looked up only for names that end so.
+    ``acme/*`` stands for acme and every namespace below it that was ever written to. With `inherit`, the
+    namespaces above each one and those that they are linked to are added, without memories tagged `private`.
+    `existing` is called only for names that end in ``/*``.
 
     Examples
     --------
@@ -52,32 +52,33 @@ def expanded(
     named: dict[str, Condition] = {}
     for name in names:
         text = checks.text("namespaces", name)
-        if text.endswith(_BELOW):
-            above = checked_namespace("namespaces", text.removesuffix(_BELOW))
+        if text.endswith(_SUBTREE):
+            above = checked_namespace("namespaces", text.removesuffix(_SUBTREE))
             below = sorted(path for path in existing() if path == above or path.startswith(f"{above}/"))
             named.update(dict.fromkeys(below))
         else:
             named[checked_namespace("namespaces", text)] = None
     if inherit:
-        named |= {path: seen for path, seen in _inherited(named, links).items() if path not in named}
+        inherited = _inherited(named, links)
+        named |= {path: condition for path, condition in inherited.items() if path not in named}
     if len(named) > MAX_NAMESPACES:
         raise InvalidArgument("namespaces", len(named), f"at most {MAX_NAMESPACES} namespaces at once")
     return named
 
 
 def _inherited(named: Iterable[str], links: Callable[[str], Iterable[Link]]) -> dict[str, Condition]:
-    """Return the namespaces above some, and what they and these are linked to; the nearest first."""
-    found: dict[str, Condition] = {}
+    """Return the namespaces above the named ones, and all that are linked to either; the nearest first."""
+    inherited: dict[str, Condition] = {}
     for path in named:
-        line = [path]
-        while "/" in line[-1]:
-            line.append(line[-1].rpartition("/")[0])
-        found |= dict.fromkeys(line[1:], _NOT_PRIVATE)
-        for each in line:
-            for link in links(each):
+        lineage = [path]
+        while "/" in lineage[-1]:
+            lineage.append(lineage[-1].rpartition("/")[0])
+        inherited |= dict.fromkeys(lineage[1:], _NOT_PRIVATE)
+        for ancestor in lineage:
+            for link in links(ancestor):
                 both = _NOT_PRIVATE if link.filter is None else {"and": [link.filter, _NOT_PRIVATE]}
-                found.setdefault(link.namespace, both)
-    return found
+                inherited.setdefault(link.namespace, both)
+    return inherited
 
 
 def recall_across(
@@ -90,16 +91,16 @@ def recall_across(
     budget: int | None,
     options: Mapping[str, Any],
 ) -> RecallResult:
-    """Return the hits of several namespaces, the likeliest answers first; each hit's memory names its own."""
+    """Return the hits of several namespaces by descending confidence; a hit's memory names its namespace."""
     checks.whole("limit", limit)
-    given = {name: value for name, value in options.items() if name != "filter"}
-    readable = {path: seen for path, seen in namespaces.items() if allows is None or allows(path)}
+    shared = {name: value for name, value in options.items() if name != "filter"}
+    readable = {path: condition for path, condition in namespaces.items() if allows is None or allows(path)}
     left_out = len(namespaces) - len(readable)
     note = f"{left_out} of {len(namespaces)} namespaces are left out, for they may not be read"
     notes = (note,) if left_out else ()
     results = [
-        recall(query, namespace=path, limit=limit, filter=_both(options.get("filter"), seen), **given)
-        for path, seen in readable.items()
+        recall(query, namespace=path, limit=limit, filter=_both(options.get("filter"), condition), **shared)
+        for path, condition in readable.items()
     ]
     if not results:
         return RecallResult((), degraded=notes)
@@ -112,7 +113,7 @@ def recall_across(
         omitted=len(hits) - shown,
         degraded=(*dict.fromkeys(note for result in results for note in result.degraded), *notes),
         rejected=None if hits else best.rejected,
-        standing=tuple({each.id: each for result in results for each in result.standing}.values()),
+        standing=tuple({memory.id: memory for result in results for memory in result.standing}.values()),
         milliseconds={
             step: sum(result.milliseconds.get(step, 0.0) for result in results) for step in best.milliseconds
         },
@@ -120,5 +121,5 @@ def recall_across(
     )
 
 
-def _both(given: Condition, seen: Condition) -> Condition:
-    return {"and": [given, seen]} if given and seen else given or seen
+def _both(first: Condition, second: Condition) -> Condition:
+    return {"and": [first, second]} if first and second else first or second

@@ -6,7 +6,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.engine.recall.across import MAX_NAMESPACES, expanded
+from memorata.engine.recall.federation import MAX_NAMESPACES, expanded
 from memorata.model.errors import InvalidArgument
 
 EXISTING = {"acme": 1, "acme/api": 2, "acme/web": 1, "acmeus": 3}
