@@ -6,7 +6,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.engine.idempotency import KEPT_FOR, IdempotentReply
+from memorata.engine.idempotency import RETENTION, IdempotentReply
 from memorata.model.errors import (
     InvalidArgument,
     MemoryNotFound,
@@ -125,9 +125,9 @@ def test_a_recall_of_what_never_was_is_not_logged(memory: Engine) -> None:
 
 def test_an_answer_is_kept_for_a_day(memory: Engine, clock: Clock) -> None:
     memory.idempotency.once("a", b"tea", lambda: remembering(memory))
-    clock.now = START + KEPT_FOR - timedelta(seconds=1)
+    clock.now = START + RETENTION - timedelta(seconds=1)
     assert memory.idempotency.once("a", b"tea", lambda: remembering(memory)).again
-    clock.now = START + KEPT_FOR
+    clock.now = START + RETENTION
     assert not memory.idempotency.once("a", b"tea", lambda: remembering(memory)).again
     assert memory.list().memories[0].mentions == 2
 

@@ -151,7 +151,7 @@ def _piece_gist(piece: str) -> tuple[str, str, int, int]:
     return fillers, letters, words, kinds
 
 
-def are_close(own: Gist, words: UintArray, kinds: UintArray, spellings: UintArray) -> BoolArray:
+def are_close(gist_: Gist, words: UintArray, kinds: UintArray, spellings: UintArray) -> BoolArray:
     """Return the mask of the texts, by their gists, that one text may repeat or contradict.
 
     Each rule accepts few words that only one of the two has, of those that have a bit:
@@ -161,14 +161,14 @@ def are_close(own: Gist, words: UintArray, kinds: UintArray, spellings: UintArra
     - what is denied, or goes on: three on one side, and none on the other;
     - the same letters: any.
     """
-    ours = np.uint64(own.words)
-    close: BoolArray = spellings == own.spelling
+    ours = np.uint64(gist_.words)
+    close: BoolArray = spellings == gist_.spelling
     # Of most, more than any rule accepts; one look is enough for those.
     if not (np.bitwise_count(words ^ ours) <= 2 * _MAX_WORDS_PER_SIDE).any():
         return close
     own_only, theirs_only = np.bitwise_count(ours & ~words), np.bitwise_count(words & ~ours)
     larger_side, total = np.maximum(own_only, theirs_only), own_only + theirs_only
-    shared = kinds & kinds.dtype.type(own.kinds)
+    shared = kinds & kinds.dtype.type(gist_.kinds)
     close |= (larger_side <= _MAX_WORDS_PER_SIDE) & (
         (larger_side == total) | (shared & ~kinds.dtype.type(_OPPOSED) > 0)
     )
@@ -270,13 +270,13 @@ def _filter(text: str) -> _Filter | None:
     """
     from memorata.dedupe.contradiction_score import companions, signs
 
-    own = signs(text)
-    words = companions(own.bits) if text.isascii() else None
+    own_signs = signs(text)
+    words = companions(own_signs.bits) if text.isascii() else None
     if words is None:
         return None
     plain, subject = is_plain(text), opening(text).subject
     keywords, pronouns = [*_as_spaced(words)], 0
-    shared = set(map(_start, own.content))
+    shared = set(map(_start, own_signs.content))
     claim: set[str] = set()
     for word in pieces(text.lower()) if plain else [word.text for word in wording(text).words]:
         part = _part(word)
@@ -291,7 +291,7 @@ def _filter(text: str) -> _Filter | None:
     if pronouns > (subject == _ME or subject.startswith("my ")):
         keywords += [_spaced(pronoun) for pronoun in _PRONOUNS if pronoun.isascii()]
     letters = _core_letters(_spaced(text)) if plain else ""
-    return _Filter(keywords, [*shared], own.turns, [*claim], letters)
+    return _Filter(keywords, [*shared], own_signs.turns, [*claim], letters)
 
 
 class _Part(NamedTuple):

@@ -220,13 +220,15 @@ def _directions(rows: FloatArray) -> tuple[FloatArray, IntArray]:
     return scaled / np.sqrt((scaled * scaled).sum(axis=1))[:, None], positions
 
 
-def _verified(unit: FloatArray, least: float, block: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
-    """Yield the pairs of each block whose float64 cosine is at least `least`."""
+def _verified(
+    unit: FloatArray, min_cosine: float, block: int
+) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    """Yield the pairs of each block whose float64 cosine is at least `min_cosine`."""
     count, width = unit.shape
     single = unit.astype(np.float32)
     # |computed - exact| is at most (d + 2) roundings of float32 for vectors of length 1; two more are for the
     # lengths themselves and for the comparison.
-    proposed = np.float32(least - (width + 4) * float(np.finfo(np.float32).eps))
+    proposed = np.float32(min_cosine - (width + 4) * float(np.finfo(np.float32).eps))
     step = max(1, _VERIFY_BLOCK // max(1, width))
     for top in range(0, count, block):
         for left in range(top, count, block):
@@ -235,7 +237,7 @@ def _verified(unit: FloatArray, least: float, block: int) -> Iterator[tuple[IntA
                 i, j = first[start : start + step], second[start : start + step]
                 # A row's sum does not depend on the other rows, so the block size cannot change a cosine.
                 cosine = np.clip((unit[i] * unit[j]).sum(axis=1), -1.0, 1.0)
-                near = cosine >= least
+                near = cosine >= min_cosine
                 yield i[near], j[near], cosine[near]
 
 

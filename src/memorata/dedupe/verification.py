@@ -24,7 +24,7 @@ NEAR_JACCARD: Final = 0.5
 """The least Jaccard index of the character shingles of two near-duplicates."""
 ALONE_JACCARD: Final = 0.6
 """The same where there are no vectors to agree with it."""
-_USUAL_NOISE: Final = 0.35
+_REFERENCE_NOISE: Final = 0.35
 """The noise ceiling of the models that the usual 0.92 comes from."""
 _EVENT: Final = "event"
 _SAME_OCCASION: Final = timedelta(days=1)
@@ -45,7 +45,7 @@ def duplicate_cosine(noise: Annotated[float, Declared("The embedder's noise ceil
     noise = checks.within("noise", noise, -1.0, 1.0)
     if noise <= 0.0:
         return DUPLICATE_COSINE
-    return 1.0 - (1.0 - DUPLICATE_COSINE) * (1.0 - noise) / (1.0 - _USUAL_NOISE)
+    return 1.0 - (1.0 - DUPLICATE_COSINE) * (1.0 - noise) / (1.0 - _REFERENCE_NOISE)
 
 
 def is_turn(memory: Memory) -> bool:
@@ -112,11 +112,11 @@ def judge(
     same = bool(a.fingerprint) and a.fingerprint == b.fingerprint
     alike = 1.0 if same else resemblance(a.content, b.content)
     corrects = is_correction(a) or is_correction(b)
-    least = ALONE_JACCARD if cosine is None else NEAR_JACCARD
-    if alike < least - ROUNDING and not (paraphrases or corrects):
-        return Decision(Verdict.DISTINCT, None, f"The Jaccard index of {alike:.3f} is below {least:g}.")
+    min_jaccard = ALONE_JACCARD if cosine is None else NEAR_JACCARD
+    if alike < min_jaccard - ROUNDING and not (paraphrases or corrects):
+        return Decision(Verdict.DISTINCT, None, f"The Jaccard index of {alike:.3f} is below {min_jaccard:g}.")
     # Without vectors the letters have passed their own, higher bar; the other rules are the same.
-    similarity = 1.0 if same or (cosine is None and alike >= least - ROUNDING) else cosine or 0.0
+    similarity = 1.0 if same or (cosine is None and alike >= min_jaccard - ROUNDING) else cosine or 0.0
     decision = decide(similarity, a, b, threshold=threshold)
     if decision.verdict is Verdict.DUPLICATE and same:
         return Decision(Verdict.DUPLICATE, None, "The words are the same.")

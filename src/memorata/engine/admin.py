@@ -331,9 +331,9 @@ class Admin:
         except (EmbedderError, MissingExtra) as error:
             time = f"(how long it takes could not be measured: {error})"
         if (prompts := self._changed_prompts()) is not None:
-            many = "1 memory" if waiting == 1 else f"{waiting:,} memories"
+            amount = "1 memory" if waiting == 1 else f"{waiting:,} memories"
             return [
-                f"prompts changed {prompts}: {many} will be embedded again by `memorata reembed`, {time}; "
+                f"prompts changed {prompts}: {amount} will be embedded again by `memorata reembed`, {time}; "
                 "until then they are found by words only"
             ]
         return [

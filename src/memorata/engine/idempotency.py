@@ -1,8 +1,8 @@
-"""Idempotent requests: done once, however often they are asked for under the same key.
+"""Idempotent requests: carried out once, however often they are sent under the same key.
 
-The name is what the IETF's draft calls an idempotency key. What is done and what it was answered with are one
-transaction: either both are there after a crash, or neither. An error is not stored: the request may be
-repeated under the same key.
+The key is the idempotency key of the IETF's draft. The work and its reply are one transaction: either both
+are there after a crash, or neither. An error is not stored: the request may be repeated under
+the same key.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from memorata.model.errors import InvalidArgument, ReplyErased
 if TYPE_CHECKING:
     from memorata.store.access import Reply
 
-KEPT_FOR: Final = timedelta(hours=24)
-"""For how long an answer is kept."""
+RETENTION: Final = timedelta(hours=24)
+"""How long a reply is stored."""
 _NAME: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 @frozen
 class IdempotentReply:
-    """What something was answered with, and whether that was an earlier answer."""
+    """The status and body of a reply, and whether it is a stored one."""
 
     status: int
     body: bytes
@@ -98,10 +98,10 @@ class Idempotency:
 
         def reply_once() -> IdempotentReply:
             reply = self._store.replies.find(caller, key)
-            if reply is not None and reply.created_at > now - KEPT_FOR:
+            if reply is not None and reply.created_at > now - RETENTION:
                 return _again(reply, request)
             status, body = work()
-            self._store.replies.remove(now - KEPT_FOR)
+            self._store.replies.remove(now - RETENTION)
             self._store.replies.save(Reply(caller, key, path, request, status, body, now))
             return IdempotentReply(status, body, again=False)
 

@@ -96,14 +96,16 @@ class Leases:
     def _acquired(self, kind: str, namespace: str) -> Lease:
         holder = this_worker()
         lease = self._store.leases.acquire(kind, namespace, holder, self.seconds, self._clock())
-        other = None if lease is not None else self._current_lease(kind, namespace)
-        if other is not None and is_gone(other.holder):
+        current = None if lease is not None else self._current_lease(kind, namespace)
+        if current is not None and is_gone(current.holder):
             # Another process may do the same: only this lease is released, and one of both gets the next.
-            self._store.leases.release(other)
+            self._store.leases.release(current)
             lease = self._store.leases.acquire(kind, namespace, holder, self.seconds, self._clock())
-            other = None if lease is not None else self._current_lease(kind, namespace)
+            current = None if lease is not None else self._current_lease(kind, namespace)
         if lease is None:
-            raise WorkUnderWay(kind, namespace, other.holder if other else "", other.until if other else None)
+            raise WorkUnderWay(
+                kind, namespace, current.holder if current else "", current.until if current else None
+            )
         return lease
 
     def _current_lease(self, kind: str, namespace: str) -> Lease | None:

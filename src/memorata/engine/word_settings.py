@@ -58,9 +58,9 @@ class WordSettings:
                     "change it",
                 )
         settings = self._requested | _non_null(self._recorded)
-        least = settings.get(MIN_LENGTH)
+        length = settings.get(MIN_LENGTH)
         return checked_analyser(
-            settings.get(ANALYSER), settings.get(LANGUAGE), None if least is None else int(least)
+            settings.get(ANALYSER), settings.get(LANGUAGE), None if length is None else int(length)
         )
 
     def outdated(self) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorata.engine.lifecycle.consolidation import LEAST_COHESION, linked, themes
+from memorata.engine.lifecycle.consolidation import MIN_COHESION, linked, themes
 
 
 def found(
@@ -64,7 +64,7 @@ def test_a_name_and_a_little_likeness_are_enough_and_each_alone_is_not() -> None
     assert [group.tolist() for group in themes(vectors, shared, 0.5, 3)] == [[0, 1, 2]]
     assert themes(vectors, [frozenset()] * 8, 0.5, 3) == []
     assert themes(np.eye(8, dtype=np.float32), shared, 0.5, 3) == []
-    assert LEAST_COHESION == 0.4
+    assert MIN_COHESION == 0.4
 
 
 @settings(max_examples=60, deadline=None)

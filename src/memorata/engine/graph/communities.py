@@ -203,17 +203,17 @@ class Structure:
     """What is computed once for a graph: its communities, level by level, and how central each node is."""
 
     graph: Graph
-    how: Partitioning
+    partitioning: Partitioning
     nodes: IntArray
     levels: tuple[Level, ...]
     ranks: FloatArray
 
     @classmethod
-    def of(cls, graph: NamespaceGraph, how: Partitioning) -> Structure:
+    def of(cls, graph: NamespaceGraph, partitioning: Partitioning) -> Structure:
         """Return the structure of a graph, the same however it has grown."""
         ordered = graph.ordered
         ranks = graph.ranks[ordered.nodes]
-        return cls(graph.graph, how, ordered.nodes, how.levels_of(ordered.graph), ranks)
+        return cls(graph.graph, partitioning, ordered.nodes, partitioning.levels_of(ordered.graph), ranks)
 
     def groups(self, level: int, visible: BoolArray) -> list[IntArray]:
         """Return the communities of a level with two members that may be seen, given for each if it may."""

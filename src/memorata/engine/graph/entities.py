@@ -335,10 +335,10 @@ class Entities:
         matcher = NameMatcher([*spellings, *names_of(subject, names)])
         memories, is_declared, in_texts = [], False, 0
         for memory in self._store.export(path):
-            how = concern(memory, spellings, matcher)
-            is_declared |= how is Concern.CERTAIN
-            in_texts += how is Concern.WORD
-            if how in (Concern.NAME, Concern.CERTAIN) or (text and how is Concern.WORD):
+            kind = concern(memory, spellings, matcher)
+            is_declared |= kind is Concern.CERTAIN
+            in_texts += kind is Concern.WORD
+            if kind in (Concern.NAME, Concern.CERTAIN) or (text and kind is Concern.WORD):
                 memories.append(memory)
         ids = {memory.id for memory in memories}
         entities = [
@@ -402,8 +402,8 @@ class Entities:
 def relation_type(type: str) -> str:
     """Return a type that a relation may have: a word that is not one of the graph's own."""
     if checks.writable("type", type).strip() in ("", *OWN_TYPES):
-        own = ", ".join(OWN_TYPES)
-        raise InvalidArgument("type", type, f"a word of your own (the graph itself uses {own})")
+        own_types = ", ".join(OWN_TYPES)
+        raise InvalidArgument("type", type, f"a word of your own (the graph itself uses {own_types})")
     return type
 
 

@@ -198,12 +198,14 @@ class GraphQueries:
         if checks.whole("level", level) >= count:
             raise InvalidArgument("level", level, f"a whole number from 0 to {count - 1}")
         default = 100 if method == "propagation" else 2
-        how = Partitioning(method, count, default if iterations is None else iterations, resolution, seed)
+        partitioning = Partitioning(
+            method, count, default if iterations is None else iterations, resolution, seed
+        )
         checks.whole("limit", limit)
 
         def select(look: Look) -> Selection:
             graph = self._lookup.graph(look)
-            structure = self._structure(look, graph, how)
+            structure = self._structure(look, graph, partitioning)
             return Selection.of(structure, level, limit, graph, look.view, look.shows)
 
         def frequencies_of(terms: list[str]) -> tuple[int, dict[str, int]]:
@@ -381,13 +383,17 @@ class GraphQueries:
 
     # --- inside ---------------------------------------------------------------------------------------
 
-    def _structure(self, look: Look, graph: NamespaceGraph, how: Partitioning) -> Structure:
-        """Return the communities of a graph, those of the present from what is kept of them."""
+    def _structure(self, look: Look, graph: NamespaceGraph, partitioning: Partitioning) -> Structure:
+        """Return the communities of a graph, those of the present from the cache."""
         structure = self._structures.get(look.path)
-        if structure is not None and structure.graph is graph.graph and structure.how == how:
+        if (
+            structure is not None
+            and structure.graph is graph.graph
+            and structure.partitioning == partitioning
+        ):
             return structure
-        structure = Structure.of(graph, how)
-        # What was believed once is built for one query: it must not push out what is asked every day.
+        structure = Structure.of(graph, partitioning)
+        # A past state is built for one query: it must not evict the present one.
         if look.as_of is None:
             if len(self._structures) >= _MAX_STRUCTURES:
                 self._structures.clear()

@@ -201,8 +201,8 @@ def _knows(languages: Sequence[str], text: str) -> bool:
 
 
 _MIN_FAMILIARITY: Final = 0.5
-LEAST_COHESION: Final = 0.4
-"""How strongly the memories of a theme are tied to each other on average at least, from 0 to 1."""
+MIN_COHESION: Final = 0.4
+"""The least mean tie of the memories of a theme, from 0 to 1."""
 _MAX_NAME_TIE: Final = 0.6
 _MIN_MEMORIES_FOR_QUANTILE: Final = 30
 """From how many memories on their usual likeness is known."""
@@ -212,11 +212,13 @@ _UNALIKE_QUANTILE: Final = 0.9
 """The share of pairs that are not alike: a memory is on the theme of few others."""
 
 
-def themes(vectors: Floats, names: Sequence[frozenset[str]], threshold: float, least: int) -> list[IntArray]:
-    """Return the groups of at least `least` memories that are about one thing, the largest first.
+def themes(
+    vectors: Floats, names: Sequence[frozenset[str]], threshold: float, min_size: int
+) -> list[IntArray]:
+    """Return the groups of at least `min_size` memories that are about one thing, the largest first.
 
     Two memories are tied by how far their cosine is above the threshold, and by the rarest name that they
-    share. Groups are joined while the mean tie between them is `LEAST_COHESION` or more (average linkage:
+    share. Groups are joined while the mean tie between them is `MIN_COHESION` or more (average linkage:
     Sokal and Michener, 1958), so that one thing does not lead to another until a theme is about everything.
     """
     if not names:
@@ -230,15 +232,15 @@ def themes(vectors: Floats, names: Sequence[frozenset[str]], threshold: float, l
         threshold = max(threshold, float(np.quantile(pairs, _UNALIKE_QUANTILE)) if pairs.size else threshold)
     ties = np.maximum((cosines - threshold) / (1.0 - threshold + 1e-9), 0.0).astype(np.float32)
     _tie_names(ties, names)
-    groups = [np.array(sorted(group)) for group in linked(ties, LEAST_COHESION) if len(group) >= least]
+    groups = [np.array(sorted(group)) for group in linked(ties, MIN_COHESION) if len(group) >= min_size]
     return sorted(groups, key=lambda members: (-members.size, int(members[0])))
 
 
 def _tie_names(ties: Floats, names: Sequence[frozenset[str]]) -> None:
     """Add what shared names are worth: the rarer the more, and nothing for one that most memories have."""
     mentioned: dict[str, list[int]] = {}
-    for position, own in enumerate(names):
-        for name in own:
+    for position, memory_names in enumerate(names):
+        for name in memory_names:
             mentioned.setdefault(name, []).append(position)
     worth = np.zeros_like(ties)
     for positions in mentioned.values():
@@ -248,11 +250,11 @@ def _tie_names(ties: Floats, names: Sequence[frozenset[str]]) -> None:
     ties += worth
 
 
-def linked(ties: Floats, least: float) -> list[list[int]]:
+def linked(ties: Floats, min_tie: float) -> list[list[int]]:
     """Return groups by average linkage, given how strongly each is tied to each: an exact O(n²) method.
 
     It follows chains of nearest neighbours (Murtagh, 1983): two that are nearest to each other are joined,
-    and what is tied to its nearest by less than `least` can never be joined to anything.
+    and what is tied to its nearest by less than `min_tie` can never be joined to anything.
     """
     means = ties.astype(np.float32)
     np.fill_diagonal(means, -np.inf)
@@ -266,7 +268,7 @@ def linked(ties: Floats, least: float) -> list[list[int]]:
         # Of equals the one it came from, or the chain would go round in circles.
         if len(chain) > 1 and means[current, chain[-2]] >= means[current, nearest]:
             nearest = chain[-2]
-        if means[current, nearest] < least:
+        if means[current, nearest] < min_tie:
             alone.append(groups.pop(current))
             chain.pop()
         elif len(chain) > 1 and nearest == chain[-2]:

@@ -311,9 +311,9 @@ class Recipe:
         >>> [mine.for_limit(limit).vector_pool for limit in (10, 30, 3_000)], mine.for_limit(30).lexical_pool
         ([50, 150, 1000], 0)
         """
-        least = min(self.pool_per_hit * limit, _MAX_POOL)
+        pool_size = min(self.pool_per_hit * limit, _MAX_POOL)
         pools = {"vector_pool": self.vector_pool, "lexical_pool": self.lexical_pool}
-        larger = {name: least for name, pool in pools.items() if 0 < pool < least}
+        larger = {name: pool_size for name, pool in pools.items() if 0 < pool < pool_size}
         return self.changed(larger) if larger else self
 
     def as_dict(self) -> dict[str, Any]:

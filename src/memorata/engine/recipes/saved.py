@@ -70,10 +70,10 @@ class SavedRecipes:
             versions = self._store.saved_settings.list(namespace, RECIPE, name)
             if not versions:
                 # Not cached: the number of unknown names has no bound.
-                own = dict.fromkeys(
+                saved_names = dict.fromkeys(
                     setting.name for setting in self._store.saved_settings.list(namespace, RECIPE)
                 )
-                return RECIPES[checks.one_of("recipe", name, (*RECIPES, *own))]
+                return RECIPES[checks.one_of("recipe", name, (*RECIPES, *saved_names))]
             self._recipes[key] = recipe_of(versions[0])
         return self._recipes[key]
 
@@ -208,10 +208,12 @@ class Recipes:
                 raise NotGiven(
                     "name", "where no recipe was ever put in use: there is nothing to go back from"
                 )
-            own = dict.fromkeys(setting.name for setting in self._store.saved_settings.list(path, RECIPE))
+            saved_names = dict.fromkeys(
+                setting.name for setting in self._store.saved_settings.list(path, RECIPE)
+            )
             expected = (
-                f"one of the saved recipes: {', '.join(own)}"
-                if own
+                f"one of the saved recipes: {', '.join(saved_names)}"
+                if saved_names
                 else "a saved recipe, and there is none: recipes.save makes one"
             )
             raise InvalidArgument("name", name, expected)

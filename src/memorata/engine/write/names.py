@@ -51,9 +51,9 @@ class Names:
             for name in (record.entity.name, *record.entity.aliases):
                 self._keys[folded(name)] = key
         for spelling, key in self._keys.items():
-            own = self._spellings.setdefault(key, [key])
+            spellings = self._spellings.setdefault(key, [key])
             if spelling != key:
-                own.append(spelling)
+                spellings.append(spelling)
 
     @property
     def gazetteer(self) -> Gazetteer | None:
@@ -80,8 +80,8 @@ class Names:
 
     def key(self, name: str) -> str:
         """Return the key of the entity that a name means."""
-        own = folded(name)
-        return self._keys.get(own, own)
+        key = folded(name)
+        return self._keys.get(key, key)
 
     def is_declared(self, key: str) -> bool:
         """Return whether an entity was declared, beside memories that mention it."""
@@ -213,5 +213,5 @@ class NameIndex:
                     continue
                 declared = () if owner is None else (owner.name, *owner.aliases)
                 names[key] = next((name for name in declared if folded(name) == key), mention.text)
-        own = {folded(name) for name in explicit}
-        return (*explicit, *(name for key, name in names.items() if key not in own))
+        explicit_keys = {folded(name) for name in explicit}
+        return (*explicit, *(name for key, name in names.items() if key not in explicit_keys))

@@ -67,11 +67,11 @@ def _beside(text: str, languages: Languages, analyser: Analyser) -> dict[str, in
 
 
 def _dates(memory: Memory, analyser: Analyser) -> dict[str, int]:
-    own = _date_terms(memory.event_time.date(), analyser)
+    event_terms = _date_terms(memory.event_time.date(), analyser)
     times = named_times(memory.content, memory.created_at)
     if not times:
-        return own
-    terms = dict(own)
+        return event_terms
+    terms = dict(event_terms)
     for time in times:
         for term in analyser.tokens(date_terms(time.period)):
             # A date that is named twice is still one date.
