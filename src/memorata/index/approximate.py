@@ -9,8 +9,8 @@ there is compared anew by its caller, from bytes and then from float32, as after
 does the work (Douze et al., "The Faiss library", 2024); it is an extra (``pip install 'memorata[ann]'``),
 loaded when a namespace needs it, and without it sign bits are scanned.
 
-A filter that lets little through is not for an approximate search: then :meth:`Approximate.slots` says None,
-as it does when the cells hold too few that are allowed, and the caller compares all that are allowed.
+A selective filter does not suit an approximate search: then :meth:`Approximate.slots` returns None, as it
+does when the cells hold too few allowed vectors, and the caller compares all allowed ones.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from memorata.index.codes import Floats, Owners
 from memorata.model.errors import IndexCorrupt, MissingExtra
 
 APPROXIMATE_FROM: Final = 100_000
-"""From this many vectors in a namespace on, an approximate index is worth its making."""
+"""Default number of vectors from which on a namespace gets an approximate index."""
 PROBES: Final = 64
-"""How many cells are read for a query without a filter."""
+"""Cells that are read for a query without a filter."""
 MIN_SHORTLIST: Final = 400
-"""How many vectors are compared anew at least."""
+"""Least number of vectors that are compared again."""
 MIN_ALLOWED_SHARE: Final = 0.5
-"""A filter that lets less than this share through is left to the scan. Where vectors lie evenly in all
+"""A filter that passes a smaller share is left to the scan. Where vectors lie evenly in all
 directions, the closest of few may lie in any cell: of 100,000 made-up ones, of which 30 % were allowed, the
 scan found .94 of the fifty closest and the index .88. On embeddings of texts the index found more than the
 scan at every share that was measured."""
 REQUIREMENT: Final = "'memorata[ann]'"
-"""What ``pip install`` has to be given."""
+"""The argument of ``pip install``."""
 
-_PER_CELL: Final = 40
-"""How many vectors a centre is chosen from."""
+_CELL_SAMPLE: Final = 40
+"""Vectors per cell that centres are chosen from."""
 _ROUNDS: Final = 10
 _QUERY_BITS: Final = 4
 """Bits per dimension of a query; with 8 the search takes a third longer and finds no more."""
@@ -65,7 +65,7 @@ def cell_count(vectors: int) -> int:
     >>> cell_count(1_000_000), cell_count(400), cell_count(3)
     (2000, 10, 1)
     """
-    return max(1, min(2 * math.isqrt(vectors), vectors // _PER_CELL))
+    return max(1, min(2 * math.isqrt(vectors), vectors // _CELL_SAMPLE))
 
 
 def sample_size(vectors: int) -> int:
@@ -76,7 +76,7 @@ def sample_size(vectors: int) -> int:
     >>> sample_size(1_000_000), sample_size(400)
     (80000, 400)
     """
-    return min(vectors, _PER_CELL * cell_count(vectors))
+    return min(vectors, _CELL_SAMPLE * cell_count(vectors))
 
 
 def trained(sample: Floats, vectors: int) -> Cells:
@@ -91,20 +91,20 @@ def trained(sample: Floats, vectors: int) -> Cells:
     """
     faiss = _library()
     dimension = sample.shape[1]
-    cells = min(cell_count(vectors), max(1, len(sample) // _PER_CELL))
+    cells = min(cell_count(vectors), max(1, len(sample) // _CELL_SAMPLE))
     index = _empty(np.zeros((0, dimension), np.float32), cells)
     index.cp.niter = _ROUNDS
-    # Else it says on standard error that the sample is small, where there are only a few vectors in all.
+    # Otherwise faiss warns on standard error about a small sample.
     index.cp.min_points_per_centroid = 1
     index.train(np.ascontiguousarray(sample, np.float32))
     centres = np.asarray(index.quantizer.reconstruct_n(0, cells), np.float32)
-    none = np.zeros(0, np.int32)
+    no_slots = np.zeros(0, np.int32)
     width = int(index.code_size)
     return Cells(
         _maker(faiss),
         centres,
         np.zeros(cells, np.int32),
-        none,
+        no_slots,
         np.zeros((0, width), np.uint8),
         vectors,
         0,
@@ -143,7 +143,7 @@ class Approximate:
     cells
         What :func:`extended` made.
     number
-        Which one this is, for whoever keeps it.
+        The number of its row, by which a cached one is recognised.
 
     Raises
     ------
@@ -159,7 +159,7 @@ class Approximate:
         self._cells = len(cells.sizes)
         self.nbytes = cells.nbytes
         self.covered = np.zeros(int(cells.slots.max(initial=-1)) + 2, np.bool_)
-        """By slot, whether its vectors are in here; the last entry speaks for all that come later."""
+        """By slot, whether its vectors are in here; the last entry is for all later slots."""
         self.covered[cells.slots] = True
 
     def __len__(self) -> int:
@@ -168,24 +168,24 @@ class Approximate:
     def slots(self, query: Floats, count: int, mask: npt.NDArray[np.bool_] | None) -> Owners | None:
         """Return the slots, ascending, of about the `count` vectors that are closest to a query.
 
-        None if that would not be worth much: the filter lets little through, or what was read holds fewer
-        than `count` that it does. The more a filter keeps back, the more cells are read.
+        None where the filter is too selective, or where the cells read hold fewer than `count` allowed
+        vectors. The more a filter excludes, the more cells are read.
 
         `mask`: which slots may be returned; None for all.
         """
         faiss = _library()
-        wanted = faiss.IVFRaBitQSearchParameters()
-        wanted.qb, wanted.nprobe = _QUERY_BITS, min(PROBES, self._cells)
+        parameters = faiss.IVFRaBitQSearchParameters()
+        parameters.qb, parameters.nprobe = _QUERY_BITS, min(PROBES, self._cells)
         if mask is not None:
             share = np.count_nonzero(mask) / max(1, mask.size)
             if share < MIN_ALLOWED_SHARE:
                 return None
-            wanted.nprobe = min(math.ceil(PROBES / share), self._cells)
+            parameters.nprobe = min(math.ceil(PROBES / share), self._cells)
             bitmap = np.packbits(mask, bitorder="little")
             # Both are only pointed to: they live as long as the names here do.
             selector = faiss.IDSelectorBitmap(bitmap)
-            wanted.sel = selector
-        _, nearest = self._index.search(np.ascontiguousarray(query[None, :]), count, params=wanted)
+            parameters.sel = selector
+        _, nearest = self._index.search(np.ascontiguousarray(query[None, :]), count, params=parameters)
         slots: Owners = nearest[0].astype(np.int32)
         if slots.min() < 0:
             return None
@@ -193,7 +193,7 @@ class Approximate:
 
 
 class _Index(Protocol):
-    """What is used of the library's index, which has no types that do not depend on its being there."""
+    """The part of faiss's index that is used; its own types need faiss to be installed."""
 
     ntotal: int
     nlist: int
@@ -222,7 +222,7 @@ def _library() -> ModuleType:
 
 
 def _maker(faiss: ModuleType) -> str:
-    """Return who makes codes; another minor version may make others."""
+    """Return the library and version of codes; another minor version may make others."""
     return "faiss " + ".".join(str(faiss.__version__).split(".")[:2])
 
 

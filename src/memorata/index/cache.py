@@ -1,10 +1,9 @@
-"""What a process keeps of namespaces: partitions, within a budget, the least recently used going first.
+"""The cache of partitions in a process: within a budget, the least recently used evicted first.
 
-A partition is changed by whoever looks at it, so a look holds the lock of its namespace. It is as old as the
-view that was last opened on it; who looks at an older state (of a transaction that began before, or of a
-replica that is behind) gets a partition of their own. What this process itself has just written is at hand,
-and is added when somebody looks, if nothing else has happened to the namespace in between: reading it back
-(:mod:`.loading`) takes longer than writing it did.
+Opening a view updates the partition, so it holds the lock of the namespace. A partition is as new as the last
+view on it; a view of an older state (of a transaction that began before, or of a replica that is behind) gets
+a partition of its own. The entries that this process has just written are held and added by the next view, if
+nothing else has changed the namespace in between: reading them back takes longer than writing them did.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from memorata.store.entries import Entry
 from memorata.store.rows import EMPTY, SLOTS, Namespace, listed, marks, named_in, speakers_in
 
 _Key = tuple[str, str]
-"""From where (a database and its replica may differ), and which namespace."""
+"""The origin (a database and its replica may differ) and the path of a namespace."""
 
 
 class PartitionCache:
@@ -44,7 +43,7 @@ class PartitionCache:
         self._lock = threading.Lock()
 
     def partition(self, session: Session, namespace: Namespace, embedder: Embedder | None) -> Partition:
-        """Return the partition of a namespace as of a session's view; the caller is looking at it."""
+        """Return the partition of a namespace as of a session's view; the caller holds its lock."""
         if namespace is EMPTY:
             return Partition(embedder[1] if embedder else 0, exact=True)
         key = session.origin, namespace.path
@@ -55,8 +54,8 @@ class PartitionCache:
         if cached is not None and cached.change < namespace.begun:
             cached = None
         if cached is not None and cached.change > namespace.change:
-            # Others have gone on since this view began. One without a transaction finds out here that it is
-            # too late, before a whole namespace is loaded for it.
+            # The namespace was changed since this view began. A view without a transaction fails here, before
+            # a whole namespace is loaded for it.
             self._keep(key, cached)
             session.execute("SELECT 1")
             return caught_up(session, namespace, embedder, None)
@@ -71,24 +70,24 @@ class PartitionCache:
         return ("", path) in self._kept
 
     def note_added(self, entries: Sequence[Entry], added: Sequence[Added]) -> None:
-        """Keep what was added for the next look, where there has been one and no segment was written."""
-        unseen = {entry.memory.namespace for entry in entries} - {batch.namespace.path for batch in added}
+        """Hold added entries for the next view, where the namespace is cached and no segment was written."""
+        unbatched = {entry.memory.namespace for entry in entries} - {batch.namespace.path for batch in added}
         with self._lock:
-            for path in unseen:
+            for path in unbatched:
                 self._added.pop(path, None)
             for batch in added:
                 if ("", batch.namespace.path) in self._kept:
                     self._added.setdefault(batch.namespace.path, []).append(batch)
 
     def drop(self, path: str) -> None:
-        """Forget what is kept of a namespace."""
+        """Evict the partitions of a namespace."""
         with self._lock:
             for key in [key for key in self._kept if key[1] == path]:
                 _, size = self._kept.pop(key)
                 self._used -= size
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Evict all partitions."""
         with self._lock:
             self._kept.clear()
             self._added.clear()
@@ -107,18 +106,18 @@ class PartitionCache:
 
 @frozen(eq=False)
 class Added:
-    """What was added to one namespace, and nothing else: no segment written, nothing superseded.
+    """A write that only added entries to one namespace: no segment written, nothing superseded.
 
     Parameters
     ----------
     namespace
-        As it was before.
+        Its row before the write.
     entries
-        What was added, in the order of their slots.
+        The added entries, in the order of their slots.
     records
         The record of each.
     change
-        The last change, which is the last of these.
+        The number of the last change, which is the last of these entries.
     """
 
     namespace: Namespace
@@ -128,10 +127,10 @@ class Added:
 
 
 def catch_up(partition: Partition, added: Sequence[Added], until: int, dimension: int) -> None:
-    """Add to a partition what was added to its namespace, as far as that goes on from what it knows.
+    """Add entries to a partition, as far as they follow on its last change.
 
-    `added`: what was written since, in order. `until`: the last change that may be seen. `dimension`: that of
-    the current embedder's vectors; 0 without one.
+    `added`: the writes since, in order. `until`: the last visible change. `dimension`: that of the current
+    embedder's vectors; 0 without one.
     """
     change, entries, records = partition.change, list[Entry](), list[bytes]()
     for batch in added:
@@ -144,7 +143,7 @@ def catch_up(partition: Partition, added: Sequence[Added], until: int, dimension
     first = len(partition)
     owners, rows = rows_of(entries, first, dimension)
     if not entries or not partition.vectors.exact or len(partition.vectors) + len(owners) > MAX_EXACT_VECTORS:
-        # What a large namespace keeps is made by those who load it.
+        # Codes of large namespaces are made by loading.
         return
     for slot, entry in enumerate(entries, first):
         partition.remember_tail(slot, entry.terms)
@@ -199,9 +198,9 @@ def caught_up(
     embedder: tuple[int, int] | None,
     partition: Partition | None,
 ) -> Partition:
-    """Return the namespace's partition as of the session's view, reading only what is new.
+    """Return the namespace's partition as of the session's view, reading only the delta.
 
-    Inside a read transaction. `partition`: as it was; None to load it.
+    Inside a read transaction. `partition`: the cached one; None to load it.
     """
     if partition is None:
         return _loaded(session, namespace, embedder)
@@ -223,7 +222,7 @@ def caught_up(
             delta.append(speakers_in(session, number, slots_before))
         if partition.named == slots_before:
             delta.append(named_in(number, slots_before, namespace.slots))
-    # All of it is here before anything in memory is changed.
+    # All rows are read before the partition is changed.
     session.namespace(namespace.path, delta)
     changed = session.execute(*delta[0]).fetchall()
     records = dict(session.execute(*delta[1]).fetchall())
@@ -234,7 +233,7 @@ def caught_up(
     more = len(late[0]) + namespace.slots - slots_before
     if partition.vectors.exact and len(partition.vectors) + more > MAX_EXACT_VECTORS:
         return _loaded(session, namespace, embedder)
-    # More than that memories were added: any of the others may be another by now.
+    # Not only additions: any cached memory may have changed.
     partition.forget_memories()
     if namespace.generation != partition.generation:
         partition.start_generation(
@@ -257,19 +256,19 @@ def caught_up(
 def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | None) -> Partition:
     number, is_small = namespace.number, namespace.slots <= _BLOCK_SLOTS
     if is_small:
-        whole = [_tail(namespace, namespace.flushed), _records_from(session, namespace, 0)]
+        statements = [_tail(namespace, namespace.flushed), _records_from(session, namespace, 0)]
         if embedder is not None:
-            whole.append((_CODE_SIZES, (number, embedder[0])))
-            whole.append(vectors_statement(session, number, embedder, 0, namespace.slots))
+            statements.append((_CODE_SIZES, (number, embedder[0])))
+            statements.append(vectors_statement(session, number, embedder, 0, namespace.slots))
         if session.dialect.remote:
-            whole += (SEGMENTS, (number,)), speakers_in(session, number, 0)
-            whole.append(named_in(number, 0, namespace.slots))
-        session.namespace(namespace.path, whole)
+            statements += (SEGMENTS, (number,)), speakers_in(session, number, 0)
+            statements.append(named_in(number, 0, namespace.slots))
+        session.namespace(namespace.path, statements)
     vectors = 0 if embedder is None else _count_coded(session, number, embedder)
     read: tuple[Owners, Floats] | None = None
     if embedder is not None and vectors <= MAX_EXACT_VECTORS:
         if is_small:
-            # To add their lengths up, a server looks at all of them as well.
+            # The sum of their lengths would make a server read all of them as well.
             read = stored_vectors(session, number, embedder, 0, namespace.slots)
         vectors = _count_vectors(session, number, embedder) if read is None else len(read[0])
     fresh = Partition(embedder[1] if embedder else 0, exact=vectors <= MAX_EXACT_VECTORS)
@@ -288,15 +287,15 @@ def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | 
 
 
 def _count_coded(session: Session, number: int, embedder: tuple[int, int]) -> int:
-    """Return how many vectors of a namespace have codes."""
+    """Return the number of vectors of a namespace that have codes."""
     lengths = session.execute(_CODE_SIZES, (number, embedder[0])).fetchall()
     return sum(coded_in(length, embedder[1]) for (length,) in lengths)
 
 
 def _count_vectors(session: Session, number: int, embedder: tuple[int, int]) -> int:
-    """Return how many vectors a namespace has, or that they are many."""
+    """Return the number of vectors of a namespace; of many, a lower bound above `MAX_EXACT_VECTORS`."""
     place = session.dialect.vectors_number
-    # Adding up walks over the vectors themselves: only as far as tells whether they are few.
+    # The sum reads the vectors themselves, so it stops where they are known to be many.
     bounds = place(embedder[0], number, 0), place(embedder[0], number, SLOTS), MAX_EXACT_VECTORS + 1
     (size,) = session.execute(_VECTOR_SIZES, (number, *bounds)).fetchone()
     return int(size) // (4 * embedder[1])
@@ -304,7 +303,7 @@ def _count_vectors(session: Session, number: int, embedder: tuple[int, int]) -> 
 
 def _load_records(session: Session, namespace: Namespace, into: Partition, start: int) -> None:
     if not start:
-        # Room for all at once; where a few are added, making room for them would copy all others.
+        # Room for all at once; for a few added ones that would copy all others.
         into.reserve(namespace.slots)
     for first in range(start, max(start + 1, namespace.slots), _BLOCK_SLOTS):
         end = first + _BLOCK_SLOTS if first + _BLOCK_SLOTS < namespace.slots else SLOTS
@@ -314,13 +313,13 @@ def _load_records(session: Session, namespace: Namespace, into: Partition, start
 
 
 def _records(session: Session, number: int, first: int, end: int) -> Records:
-    # One after the other in one value: put together in half the time that a row of each takes.
+    # Concatenated into one value, which takes half the time of a row for each.
     count, run = session.execute(session.dialect.joined(_ROWS), (number, first, end)).fetchone()
     try:
         return unpacked_run(run or b"", count)
     except IndexCorrupt:
-        # That bytes are put together as they are is what SQLite does, and not what it promises: one by one
-        # they tell whether anything is wrong with them.
+        # SQLite concatenates bytes unchanged, but does not promise it: read one by one, records show whether
+        # they are damaged.
         rows = session.execute(_ROWS, (number, first, end)).fetchall()
         return unpacked([record for (record,) in rows])
 
@@ -331,12 +330,12 @@ def _load_tail(session: Session, namespace: Namespace, into: Partition, start: i
 
 
 def _tail(namespace: Namespace, start: int) -> Statement:
-    """Return what reads the words of memories that are in no segment yet."""
+    """Return the statement that reads the terms of memories in no segment yet."""
     return _TAIL, (namespace.number, max(start, namespace.flushed))
 
 
 def _records_from(session: Session, namespace: Namespace, start: int) -> Statement:
-    """Return what reads the first records from a slot on, as :func:`_load_records` does."""
+    """Return the statement that reads the first block of records from a slot on."""
     end = start + _BLOCK_SLOTS if start + _BLOCK_SLOTS < namespace.slots else SLOTS
     return session.dialect.joined(_ROWS), (namespace.number, start, end)
 
@@ -345,7 +344,7 @@ def _load_vectors(session: Session, namespace: Namespace, into: Partition, embed
     number, start = namespace.number, 0
     if not into.vectors.exact:
         for run in session.execute(
-            # Asking for its length does not read it.
+            # length() does not read the blob.
             "SELECT number, first, slots, embedder, length(codes) FROM vector_codes "
             "WHERE namespace = ? ORDER BY first",
             (number,),
@@ -375,22 +374,22 @@ def later_vectors(
     partition: Partition,
     slots: Sequence[int],
 ) -> tuple[Owners, Floats] | None:
-    """Return the vectors to add at the end for memories that are in memory; None if that will not do.
+    """Return the vectors to append for memories of the partition; None if it has to be loaded again.
 
-    Inside a read transaction. `slots`: those whose vectors have changed.
+    Inside a read transaction. `slots`: the slots with changed vectors.
     """
     dimension = 0 if embedder is None else embedder[1]
     nothing = np.zeros(0, np.int32), np.zeros((0, dimension), np.float32)
     if embedder is None or not slots:
         return nothing
     owners = partition.vectors.owners.view
-    wanted = np.unique(np.array(slots, np.int32))
-    loaded = np.isin(wanted, owners)
-    stored = _stored(session, embedder[0], number, wanted.tolist())
-    if not all(slot in stored for slot in wanted[loaded].tolist()):
-        # Vectors that are in memory are gone, and there is no way to take some out.
+    changed = np.unique(np.array(slots, np.int32))
+    loaded = np.isin(changed, owners)
+    stored = _stored(session, embedder[0], number, changed.tolist())
+    if not all(slot in stored for slot in changed[loaded].tolist()):
+        # Vectors of the partition were removed, which it does not support.
         return None
-    new = [slot for slot in wanted[~loaded].tolist() if slot in stored]
+    new = [slot for slot in changed[~loaded].tolist() if slot in stored]
     if not new:
         return nothing
     if owners.size and new[0] < owners[-1]:
@@ -401,7 +400,7 @@ def later_vectors(
 
 
 def _stored(session: Session, embedder: int, number: int, slots: list[int]) -> dict[int, bytes]:
-    """Return the vectors that slots have, by slot."""
+    """Return the stored vectors by slot."""
     first = session.dialect.vectors_number(embedder, number, 0)
     vectors: dict[int, bytes] = {}
     for start in range(0, len(slots), _MAX_NUMBERS):

@@ -1,11 +1,11 @@
-"""The approximate index of large namespaces: how it is made, kept in the file, loaded and mended.
+"""The rows of approximate indexes: made for large namespaces, stored, loaded and renewed.
 
 Making one takes seconds to a minute, so it is not part of a write: `renew_codes`, which `memorata maintain`
-runs, makes it from the stored vectors while others read and write, and puts it into the file in one
-transaction. A process that opens the file only loads it. What was written since is scanned beside it; when
-that is a quarter as much, the next `maintain` adds it, and chooses new centres once there is twice as much as
-they were chosen for. One that is damaged, or that another version of the library made, is not used: sign bits
-are scanned, `memorata doctor` says so, and the next `maintain` makes it anew.
+runs, makes it from the stored vectors beside other readers and writers, and stores it in one transaction. A
+process that opens the file only loads it. Vectors written since are scanned beside it; when they are a
+quarter as many, the next `maintain` adds them, and chooses new centres once there are twice as many as the
+centres were chosen for. An index that is damaged, or was made by another version of the library, is not used:
+sign bits are scanned, `memorata doctor` reports it, and the next `maintain` makes it again.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from memorata.store.rows import NAMED, SLOTS, find_namespace, marks
 
 _PART_BYTES: Final = 16 * 1024 * 1024
 _BLOCK_SLOTS: Final = 20_000
-"""How many slots are read at a time."""
+"""Slots that are read at a time."""
 _MAX_NUMBERS: Final = 500
-_SLACK: Final = 4
-"""An index is renewed when what is not in it is more than one in this many of what is."""
+_RENEWAL_FRACTION: Final = 4
+"""An index is renewed when more than one vector to this many indexed ones is missing from it."""
 _SEED: Final = 1
 
 
@@ -54,9 +54,9 @@ class _Head:
 
 
 def load(session: Session, namespace: int, embedder: int, into: Vectors) -> None:
-    """Give loaded vectors the index that the file has for them, if it can be read and is not there already.
+    """Set the stored index of loaded vectors, if it can be read and is not set already.
 
-    Inside a read transaction. `into`: all of them, as they are in the transaction.
+    Inside a read transaction. `into`: all vectors, as of the transaction.
     """
     head = None if into.exact or not is_available() else _head(session, namespace, embedder)
     if head is None:
@@ -65,7 +65,7 @@ def load(session: Session, namespace: int, embedder: int, into: Vectors) -> None
         try:
             into.use_approximate(Approximate(_cells(session, namespace, head.number), head.number))
         except (IndexCorrupt, MissingExtra):
-            # The scan finds the same; `note` tells about it whoever asks.
+            # The scan finds the same; `methods` reports the reason.
             into.use_approximate(None)
 
 
@@ -73,12 +73,12 @@ def renew(
     database: Database,
     embedder: Embedder,
     least: int,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = lambda step, done, total: None,
 ) -> bool:
-    """Make, or bring up to date, the index of one namespace that needs it; return whether one did.
+    """Make or renew the index of one namespace that needs it; return whether one did.
 
-    No transaction is held while anything is computed. `progress` is told what is done, how far it is, and of
-    how much; if it raises, nothing is written.
+    No transaction is open while the index is computed. `progress` is called with the step, the slots done and
+    their total; if it raises, nothing is written.
     """
     if not is_available():
         return False
@@ -110,12 +110,12 @@ def renew(
 
 
 def remove(session: Session, namespace: int, slots: Sequence[int]) -> None:
-    """Take purged memories out of the indexes of a namespace, inside the transaction of the purge."""
+    """Remove purged memories from the indexes of a namespace, inside the transaction of the purge."""
     for number, embedder in session.execute(
         "SELECT number, embedder FROM approximations WHERE namespace = ?", (namespace,)
     ).fetchall():
         head = _head(session, namespace, embedder)
-        assert head is not None  # it was there just now
+        assert head is not None  # selected above
         try:
             cells = _cells(session, namespace, number).without(np.array(slots, np.int64))
         except IndexCorrupt:
@@ -133,7 +133,7 @@ def drop(session: Session, namespace: int, embedder: int | None = None) -> None:
 
 
 def missed(session: Session, namespace: int, embedder: int, slot: int) -> None:
-    """Count a memory that got its vectors after the index was made that would hold it."""
+    """Count a memory of an index that got its vectors after the index was made."""
     session.execute(
         "UPDATE approximations SET gaps = gaps + 1 WHERE namespace = ? AND embedder = ? AND until > ?",
         (namespace, embedder, slot),
@@ -143,7 +143,7 @@ def missed(session: Session, namespace: int, embedder: int, slot: int) -> None:
 def problems(
     session: Session, namespace: int, living: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> Iterator[str]:
-    """Yield what is wrong with the indexes of a namespace, given which slots hold a memory."""
+    """Yield the problems of the indexes of a namespace; `living` is the mask of slots with a memory."""
     for (number,) in session.execute(
         "SELECT number FROM approximations WHERE namespace = ? ORDER BY number", (namespace,)
     ).fetchall():
@@ -157,7 +157,7 @@ def problems(
 
 
 def methods(session: Session, least: int) -> tuple[dict[str, int], str]:
-    """Return how many namespaces are searched in each way, and what could make it faster; see `Vectors`."""
+    """Return the number of namespaces by search method, and advice for faster ones; see `Vectors`."""
     counts = {"exact": 0, "sign bits": 0, "approximate": 0}
     advice: dict[str, None] = {}
     for number, slots in session.execute(
@@ -166,15 +166,15 @@ def methods(session: Session, least: int) -> tuple[dict[str, int], str]:
         if slots <= MAX_EXACT_VECTORS:
             counts["exact"] += 1
             continue
-        wrong = _unusable(session, number)
-        counts["sign bits" if wrong else "approximate"] += 1
-        if wrong and slots >= least:
-            advice[wrong] = None
+        reason = _unusable(session, number)
+        counts["sign bits" if reason else "approximate"] += 1
+        if reason and slots >= least:
+            advice[reason] = None
     return counts, "; ".join(advice)
 
 
 def _unusable(session: Session, namespace: int) -> str:
-    """Return why a namespace has no index that can be used, and what helps; nothing if it has one."""
+    """Return why a namespace has no usable index, and the remedy; empty if it has one."""
     row = session.execute(
         "SELECT number FROM approximations WHERE namespace = ? ORDER BY number DESC", (namespace,)
     ).fetchone()
@@ -192,14 +192,14 @@ def _unusable(session: Session, namespace: int) -> str:
 
 
 def _due(session: Session, embedder: int, least: int) -> tuple[int, str, int, int, Cells | None] | None:
-    """Return a namespace that needs an index, its path, slots and last change, and cells to go on with."""
+    """Return a namespace that needs an index, its path, slots and last change, and cells to extend."""
     for namespace, path, slots, change in session.execute(
         f"SELECT number, path, slots, change FROM namespaces WHERE slots >= ? AND {NAMED} ORDER BY number",
         (max(least, 1),),
     ).fetchall():
         head = _head(session, namespace, embedder)
         if head is None:
-            if _has(session, namespace, embedder, least):
+            if _has_vectors(session, namespace, embedder, least):
                 return namespace, path, slots, change, None
             continue
         later = slots - head.until
@@ -208,13 +208,13 @@ def _due(session: Session, embedder: int, least: int) -> tuple[int, str, int, in
             Approximate(cells)
         except (IndexCorrupt, MissingExtra):
             return namespace, path, slots, change, None
-        if later + head.gaps > head.vectors // _SLACK:
+        if later + head.gaps > head.vectors // _RENEWAL_FRACTION:
             outgrown = head.gaps or head.vectors + later > 2 * head.trained
             return namespace, path, slots, change, None if outgrown else cells
     return None
 
 
-def _has(session: Session, namespace: int, embedder: int, least: int) -> bool:
+def _has_vectors(session: Session, namespace: int, embedder: int, least: int) -> bool:
     place = session.dialect.vectors_number
     (count,) = session.execute(
         "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE +namespace = ? AND number >= ? AND number < ? "
@@ -225,7 +225,7 @@ def _has(session: Session, namespace: int, embedder: int, least: int) -> bool:
 
 
 def _sample(session: Session, namespace: int, embedder: Embedder, slots: int) -> tuple[Floats, int]:
-    """Return vectors of some memories, drawn at random, and about how many vectors there are in all."""
+    """Return the vectors of a random sample of memories, and an estimate of the number of all vectors."""
     drawn = np.random.default_rng(_SEED).permutation(slots)[: sample_size(slots)]
     first = session.dialect.vectors_number(embedder[0], namespace, 0)
     blobs: list[bytes] = []
@@ -241,7 +241,7 @@ def _sample(session: Session, namespace: int, embedder: Embedder, slots: int) ->
 
 
 def _write(session: Session, namespace: int, embedder: int, cells: Cells, since: int) -> None:
-    """Write an index that was made of what was there at a change, and see to what has happened since."""
+    """Write an index made as of a change, corrected by the purges and vectors since."""
     changed = session.execute(
         "SELECT slot, kind FROM changes WHERE namespace = ? AND change > ? AND kind IN ('purge', 'vectors')",
         (namespace, since),
@@ -265,7 +265,7 @@ def _put(session: Session, namespace: int, embedder: int, cells: Cells, gaps: in
             "namespace, approximation, part, data",
             (namespace, number, part, blob[start : start + _PART_BYTES]),
         )
-    # Whoever has the namespace in memory looks at what is derived when this number changes.
+    # Cached partitions reload derived data when this number changes.
     session.execute("UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (namespace,))
 
 

@@ -28,13 +28,13 @@ Owners = npt.NDArray[np.int32]
 _VERSION: Final = 1
 _HEAD: Final = struct.Struct("<BxxxIII")
 _SAMPLE_FROM: Final = 16
-"""From this many vectors for each that is wanted, a sample is looked at first,"""
+"""From this many vectors per requested one, a sample is read first,"""
 _SAMPLE_FACTOR: Final = 8
-"""which has this many for each that is wanted,"""
+"""with this many vectors per requested one,"""
 _MAX_SAMPLE: Final = 8_192
-"""though no more than this in all,"""
+"""at most this many in all,"""
 _MARGIN_FACTOR: Final = 2
-"""and is asked for this many times as many, so that it hardly ever promises too little."""
+"""and with this factor on the requested share, so that its bound is hardly ever too low."""
 
 
 def sign_bits(vectors: Floats) -> Bits:
@@ -72,7 +72,7 @@ def quantised(vectors: Floats) -> Quantised:
     """
     largest = np.abs(vectors).max(axis=1, initial=0.0)
     steps = (largest / 127.0).astype(np.float32)
-    # The smallest numbers that there are vanish when they are divided.
+    # The smallest floats become 0 when divided.
     scales = np.where(steps > 0, steps, np.float32(1))
     return Quantised(np.rint(vectors / scales[:, None]).astype(np.int8), scales)
 
@@ -96,7 +96,7 @@ def closest(distance: npt.NDArray[np.uint16], count: int, largest: int) -> npt.N
     """Return the positions of at least `count` smallest distances (all ties of the last included).
 
     Counting how many vectors lie at each distance is linear, and several times faster than selecting. Among
-    many vectors a sample says where about the last distance lies; then only those within it are counted.
+    many vectors a sample estimates the last distance; then only vectors within it are counted.
     """
     if count >= len(distance):
         return np.arange(len(distance))
@@ -117,7 +117,7 @@ def _up_to(distance: npt.NDArray[np.uint16], count: int, largest: int) -> npt.ND
 
 
 def coded_in(length: int, dimension: int) -> int:
-    """Return how many vectors of a dimension have their codes in so many bytes.
+    """Return the number of vectors of a dimension in codes of `length` bytes.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def coded_in(length: int, dimension: int) -> int:
 
 
 def _vector_bytes(dimension: int) -> int:
-    """Return how long the codes of one vector are: its owner, its bits, its bytes, their scale."""
+    """Return the bytes of the codes of one vector: its owner, its bits, its bytes, their scale."""
     return 4 + 8 * -(-dimension // 64) + dimension + 4
 
 
@@ -153,8 +153,8 @@ class Codes:
             np.ascontiguousarray(part).data
             for part in (self.owners, self.bits, self.quantised.values, self.quantised.scales)
         ]
-        # A merge writes megabytes: they are copied once, into what is returned.
-        checksum = reduce(lambda so_far, part: zlib.crc32(part, so_far), parts, 0)
+        # A merge writes megabytes: they are copied once, into the result.
+        checksum = reduce(lambda checksum, part: zlib.crc32(part, checksum), parts, 0)
         count, dimension = self.quantised.values.shape
         return b"".join([_HEAD.pack(_VERSION, checksum, count, dimension), *parts])
 

@@ -1,7 +1,7 @@
-"""What a process keeps of one namespace: records, lengths, vectors, and the words of the newest memories.
+"""The partition of a namespace in memory: records, lengths, vectors, and the terms of the newest memories.
 
-All of it comes from the database and can be thrown away; `change` says up to which change it is true. A
-partition never reads: the store feeds it.
+It is derived from the database and can be dropped; `change` is the last change it includes. A partition never
+reads by itself: its callers pass functions that do.
 """
 
 from __future__ import annotations
@@ -36,40 +36,40 @@ _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 
 _CACHED_LIST_BYTES: Final = 64 * 1024 * 1024
-"""How many bytes of lists may be kept, and as many again of what their postings are worth."""
+"""Most bytes of cached posting lists, and of their saturations as many again."""
 _ENTRY_BYTES: Final = 200
-"""About what a term costs in a table, besides its list; terms that nobody said are kept there too."""
+"""About the bytes of a cache entry besides its list; terms without postings have one too."""
 _POSTING: Final = Struct("=ii")
-"""A slot of the tail, and how often it has a term."""
+"""A slot of the tail, and the frequency of a term in it."""
 _SLOT_BYTES: Final = 20
-"""What the neighbours and the columns take for each slot, once somebody asked for them."""
+"""Bytes of neighbours and columns for each slot, once they are used."""
 _MIN_READS: Final = 8
-"""So often the lists of a query are read by themselves before all of a small namespace are kept."""
+"""Reads of single lists before all lists of a small namespace are cached."""
 _MAX_PATIENCE: Final = 1_024
 _MAX_BUCKETS: Final = 4_096
-"""In how many buckets the lists are that are kept; each is about a kilobyte."""
+"""Most buckets of a namespace whose lists are cached; each has about a kilobyte."""
 _MAX_MEMORY_BYTES: Final = 16 * 1024 * 1024
-"""How many bytes of memories are kept; then they are read anew."""
+"""Most bytes of cached memories; then the cache is cleared."""
 _MEMORY_BYTES: Final = 1_000
-"""About what a memory takes besides its text."""
+"""About the bytes of a memory besides its text."""
 _NUMBER_OF: Final = {field: number for number, field in enumerate(FIELDS)}
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
 @frozen(eq=False)
 class Visibility:
-    """Which memories may be seen at an instant, and the statistics of those.
+    """Which memories are visible at an instant, and their statistics.
 
     Attributes
     ----------
     mask
-        Which slots may be seen; None when all of them may.
+        The mask of visible slots; None when all are.
     count
-        How many may be seen.
+        The number of visible memories.
     average_lengths
-        By field, the mean length over the seen memories that have the field; 0 if none has.
+        By field, the mean length over the visible memories that have the field; 0 if none has.
     since, until
-        The instants between which this is true while nothing is written: memories expire.
+        The instants between which this holds while nothing is written: memories expire.
     """
 
     mask: Mask | None
@@ -87,7 +87,7 @@ class Partition:
     dimension
         The dimension of the store's current embedder; 0 without one.
     exact
-        Whether its vectors are few enough to keep in full.
+        Whether its vectors are few enough for float32 rows in memory.
     """
 
     def __init__(self, dimension: int, *, exact: bool) -> None:
@@ -106,7 +106,7 @@ class Partition:
         self._names: dict[int, str] = {}
         self._renamed: set[int] = set()
         self.named = 0
-        # Bytes, which the garbage collector does not go through: a server has the tails of many namespaces.
+        # Bytes, which the garbage collector does not traverse: a server has the tails of many namespaces.
         self._tail: dict[str, dict[str, bytes]] = {}
         self._lists: _BoundedCache[tuple[str, str], TermList] = _BoundedCache()
         self._saturated: _BoundedCache[tuple[str, str, float, float], Saturated] = _BoundedCache()
@@ -132,37 +132,37 @@ class Partition:
 
     @property
     def nbytes(self) -> int:
-        """How much memory this takes, roughly."""
-        # Asked at every look, when mostly nothing but what is kept of the last ones has changed.
+        """About how many bytes this takes."""
+        # Called for every view, when mostly nothing but the caches has changed.
         if self._sized[0] != self.change:
             lengths = sum(part.nbytes for part in self._lengths)
             tail = _ENTRY_BYTES * sum(map(len, self._tail.values()))
             beside = len(self) * _SLOT_BYTES + self._block_bytes + _ENTRY_BYTES * len(self._names)
             self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
-        kept = (
+        caches = (
             self._lists.nbytes
             + self._saturated.nbytes
             + self._passing.nbytes
             + self._memory_bytes
             + sum(rows.nbytes for rows in self._token_rows.values())
         )
-        return self._sized[1] + kept
+        return self._sized[1] + caches
 
     @property
     def neighbours(self) -> Neighbours:
-        """Who was said before and after whom; linked when first asked for."""
+        """The neighbours of slots in their sessions; linked on first use."""
         self._neighbours.grow(self.records)
         return self._neighbours
 
     @property
     def columns(self) -> npt.NDArray[np.int32]:
-        """An array over all slots and one more, all of it -1; who writes to it puts that back."""
+        """An array over all slots and one more, filled with -1; a caller that writes to it restores that."""
         if self._columns.size != len(self) + 1:
             self._columns = np.full(len(self) + 1, -1, np.int32)
         return self._columns
 
     def token_rows(self, table: str) -> TokenRows:
-        """Return what was read of the tokens that memories have in a table."""
+        """Return the cached tokens of memories in a table."""
         rows = self._token_rows.get(table)
         if rows is None:
             rows = self._token_rows[table] = TokenRows()
@@ -171,17 +171,17 @@ class Partition:
     def memories(
         self, slots: list[int], read: Callable[[list[int]], Mapping[int, Memory]], *, together: bool = False
     ) -> list[Memory]:
-        """Return the memories of slots; `read` is asked for those not kept, or `together` for all."""
-        kept = self._memories
-        unread = [slot for slot in slots if slot not in kept]
+        """Return the memories of slots; `read` is called for uncached ones, or `together` for all."""
+        cached = self._memories
+        unread = [slot for slot in slots if slot not in cached]
         if not unread:
-            return [kept[slot] for slot in slots]
+            return [cached[slot] for slot in slots]
         unread = slots if together else unread
-        memories = {slot: kept[slot] for slot in slots if slot in kept}
+        memories = {slot: cached[slot] for slot in slots if slot in cached}
         for slot, memory in read(unread).items():
             memories[slot] = memory
             if memory.metadata and any(type(value) in (dict, list) for value in memory.metadata.values()):
-                # Who gets it may write to those.
+                # The caller may change these values.
                 continue
             if self._memory_bytes > _MAX_MEMORY_BYTES:
                 self.forget_memories()
@@ -191,7 +191,7 @@ class Partition:
         return [memories[slot] for slot in slots]
 
     def forget_memories(self) -> None:
-        """Read memories anew: something was written to some of them."""
+        """Drop the cached memories: some were changed."""
         self._memories, self._memory_bytes = {}, 0
 
     def lengths(self, field: str) -> npt.NDArray[np.float32]:
@@ -209,10 +209,10 @@ class Partition:
         self._records.extend(records)
         for number, part in enumerate(self._lengths):
             part.extend(records["lengths"][:, number])
-        waiting = self._pending
+        pending = self._pending
         self._reset_visibility(self._extended_visibility(records))
-        if waiting is not None:
-            self._pending = waiting + int(np.count_nonzero(records["state"] != GONE))
+        if pending is not None:
+            self._pending = pending + int(np.count_nonzero(records["state"] != GONE))
 
     def replace(self, slot: int, record: Records) -> None:
         """Put a changed record in its slot."""
@@ -223,17 +223,17 @@ class Partition:
             self._renamed.add(slot)
         for rows in self._token_rows.values():
             rows.forget(slot)
-        # What a filter lets through may have changed with it.
+        # A filter may give another result for it now.
         self._passing.clear()
         for number, part in enumerate(self._lengths):
             if part.view[slot] != record["lengths"][0, number]:
-                # An explanation may still hold the lengths it was made from; those are not written over.
+                # An explanation may still refer to the array, which is therefore not overwritten.
                 part = self._lengths[number] = part.copy()
                 part.view[slot] = record["lengths"][0, number]
         self._reset_visibility()
 
     def remember_tail(self, slot: int, fields: Mapping[str, Mapping[str, int]]) -> None:
-        """Add the words of a memory that is in no segment yet; slots come in order."""
+        """Add the terms of a memory that is in no segment yet; slots are passed in order."""
         once = _POSTING.pack(slot, 1)
         for field, terms in fields.items():
             listed = self._tail.setdefault(field, {})
@@ -242,16 +242,16 @@ class Partition:
                 listed[term] = listed.get(term, b"") + posting
 
     def start_generation(self, generation: int, flushed: int, *, same_blocks: bool = False) -> None:
-        """Forget lists and tail: the segments were rewritten.
+        """Drop lists and tail: the segments were rewritten.
 
-        With `same_blocks`, a segment that is still there by its number is as it was.
+        With `same_blocks`, a segment that still exists by its number is unchanged.
         """
         self.generation, self.flushed = generation, flushed
         self._former = (self._blocks or self._former) if same_blocks else None
         if self._former is None:
             self._block_bytes = 0
         if self._blocks is not None and not same_blocks:
-            # Written to as often as it is asked: what is kept has to last longer than that.
+            # Written as often as read: cached blocks have to last longer to be worth it.
             self._patience = min(2 * self._patience, _MAX_PATIENCE)
         self._segments = self._blocks = None
         self._reads = 0
@@ -260,7 +260,7 @@ class Partition:
         self._reset_visibility()
 
     def segments(self, read: Callable[[], Sequence[Segment]]) -> Sequence[Segment]:
-        """Return the segments of this generation, which are read when first asked for."""
+        """Return the segments of this generation, which are read on first use."""
         if self._segments is None:
             self._segments = read()
         return self._segments
@@ -268,8 +268,8 @@ class Partition:
     def blocks(self, read: Callable[[Blocks], Blocks]) -> Blocks | None:
         """Return all blocks of this generation's lists; None as long as it is cheaper to read a few.
 
-        A namespace with few words that is asked again and again, and not written to meanwhile, keeps them.
-        `read` is given those of the generation before, as far as they are good.
+        They are cached for a namespace with few terms that is searched repeatedly without a write in between.
+        `read` gets the blocks of the former generation, as far as they are valid.
         """
         self._reads += 1
         if (self._reads == self._patience + 1 or self._former is not None) and self._few_buckets():
@@ -277,7 +277,7 @@ class Partition:
                 self._blocks, self._former = read(self._former or {}), None
                 self._block_bytes = sum(_ENTRY_BYTES + len(block) for block, *_ in self._blocks.values())
             except IndexCorrupt:
-                # A damaged one concerns those who ask for its words, and nobody else.
+                # A damaged block concerns only searches for its terms.
                 return None
             self._sized = -1, 0
         return self._blocks
@@ -286,17 +286,17 @@ class Partition:
         return sum(buckets for _, _, buckets in self._segments or ()) <= _MAX_BUCKETS
 
     def cached_list(self, field: str, term: str) -> TermList | None:
-        """Return the list a term has in the segments, if it is in memory."""
+        """Return the posting list of a term in the segments, if it is cached."""
         return self._lists.get((field, term))
 
     def cache_list(self, field: str, term: str, listed: TermList) -> None:
-        """Keep the list of a term; the least recently used go when there are too many bytes."""
+        """Cache the posting list of a term; the least recently used are evicted above the bound."""
         self._lists.put((field, term), listed, listed.slots.nbytes + listed.frequencies.nbytes)
 
     def cached_saturated(
         self, visibility: Visibility, field: str, term: str, scorer: BM25
     ) -> Saturated | None:
-        """Return what a term says in the memories seen at present, if it is in memory."""
+        """Return the saturated list of a term over the memories visible at present, if it is cached."""
         return (
             self._saturated.get((field, term, scorer.k1, scorer.b))
             if visibility is self._visibility
@@ -306,16 +306,15 @@ class Partition:
     def cache_saturated(
         self, visibility: Visibility, field: str, term: str, scorer: BM25, listed: Saturated
     ) -> None:
-        """Keep what a term says in the memories seen at present; another visibility is another matter."""
+        """Cache the saturated list of a term over the memories visible at present."""
         if visibility is self._visibility:
             size = listed.slots.nbytes + listed.frequencies.nbytes + listed.saturation.nbytes
             self._saturated.put((field, term, scorer.k1, scorer.b), listed, size)
 
     def passing(self, filter: Hashable, read: Callable[[int], list[int]]) -> Mask:
-        """Return which slots a filter lets through, not to be written to.
+        """Return the read-only mask of slots that pass a filter.
 
-        The answer is kept until a memory changes; of memories that were added since, `read` is asked, given
-        the first slot that is not known yet.
+        It is cached until a memory changes; `read` is called with the first slot that was added since.
         """
         mask = self._passing.get(filter)
         if mask is None or mask.size < len(self):
@@ -330,10 +329,10 @@ class Partition:
         return mask
 
     def names(self, slots: Sequence[int], read: Callable[[int, list[int]], Mapping[int, str]]) -> list[str]:
-        """Return the names that memories mention, as they are listed in their rows; empty for none.
+        """Return the names that memories mention, as encoded in their rows; empty for none.
 
-        Those of all memories are kept. `read` is asked for those from a slot on, and of some before it that
-        have changed.
+        The names of all memories are cached. `read` is called with the first slot without, and with slots
+        before it that have changed.
         """
         if self.named < len(self) or not self._renamed.isdisjoint(slots):
             listed = read(self.named, sorted(self._renamed))
@@ -345,26 +344,26 @@ class Partition:
         return [self._names.get(slot, "") for slot in slots]
 
     def add_names(self, first: int, names: Sequence[str]) -> None:
-        """Keep the names that memories mention which were just added, where those of all others are kept."""
+        """Cache the names of added memories, where those of all others are cached."""
         if 0 < first == self.named:
             self._names.update({slot: listed for slot, listed in enumerate(names, first) if listed != "[]"})
             self.named = first + len(names)
 
     def speakers(self, read: Callable[[int], Iterable[tuple[str, str]]]) -> Speakers:
-        """Return who speaks in the namespace; `read` is asked for sessions and who speaks from a slot on."""
+        """Return the speakers of the namespace; `read` returns sessions and speakers from a slot on."""
         if self.spoken < len(self):
             self._speakers.add(read(self.spoken))
             self.spoken = len(self)
         return self._speakers
 
     def add_speakers(self, first: int, sources: Sequence[Source]) -> None:
-        """Keep who speaks in memories that were just added, where it is known who speaks in all others."""
+        """Cache the speakers of added memories, where those of all others are cached."""
         if 0 < first == self.spoken:
             self._speakers.add((source.session, source.speaker) for source in sources if source.speaker)
             self.spoken = first + len(sources)
 
     def tail_list(self, field: str, term: str) -> TermList:
-        """Return the list a term has among the memories in no segment yet."""
+        """Return the posting list of a term over the memories in no segment yet."""
         packed = self._tail.get(field, {}).get(term)
         if packed is None:
             return _NO_SLOTS
@@ -372,7 +371,7 @@ class Partition:
         return TermList(postings[:, 0].copy(), postings[:, 1].astype(np.uint16))
 
     def pending(self) -> int:
-        """Return how many memories have no vector."""
+        """Return the number of memories without a vector."""
         if self._pending is None:
             waiting = self.records["state"] != GONE
             waiting[self.vectors.owners.view] = False
@@ -396,14 +395,14 @@ class Partition:
         true_at: float | None = None,
         ends: Mapping[int, float] | None = None,
     ) -> Visibility:
-        """Return what may be seen; the answer for the present is kept until something changes or expires.
+        """Return the visibility at an instant; that of the present is cached until a change or an expiry.
 
-        `ends` are, by slot, those that were known at `as_of`, where they are others than now.
+        `ends` are, by slot, the ends of validity as of `as_of`, where they differ from the present ones.
         """
-        kept = self._visibility
+        cached = self._visibility
         present = as_of is None and true_at is None
-        if present and kept is not None and kept.since <= now < kept.until:
-            return kept
+        if present and cached is not None and cached.since <= now < cached.until:
+            return cached
         records = self.records
         ends_as_of = None
         if ends:
@@ -412,27 +411,27 @@ class Partition:
         mask = visible(records, now, as_of=as_of, true_at=true_at, until=ends_as_of)
         everything = bool(mask.all())
         totals = [_total(part.view if everything else part.view[mask]) for part in self._lengths]
-        turns = records["expires"]
-        since = float(turns.max(initial=-math.inf, where=turns <= now))
-        until = float(turns.min(initial=math.inf, where=turns > now))
-        seen = int(np.count_nonzero(mask))
-        visibility = Visibility(None if everything else mask, seen, _averages(totals), since, until)
+        expiries = records["expires"]
+        since = float(expiries.max(initial=-math.inf, where=expiries <= now))
+        until = float(expiries.min(initial=math.inf, where=expiries > now))
+        count = int(np.count_nonzero(mask))
+        visibility = Visibility(None if everything else mask, count, _averages(totals), since, until)
         if present:
-            waiting = self._pending
+            pending = self._pending
             self._reset_visibility(visibility)
-            self._totals, self._pending = totals, waiting
+            self._totals, self._pending = totals, pending
         return visibility
 
     def _extended_visibility(self, records: Records) -> Visibility | None:
-        """Return what may be seen at present with the newest records, which costs as much as they are.
+        """Return the visibility at present with new records, in time proportional to their number.
 
-        None if nobody has looked before, or if some of them will expire: then it is time to look anew.
-        Lengths are whole numbers, and their sums are exact, in whichever order they are added.
+        None if none is cached, or if some records will expire: then it is computed again. Lengths are whole
+        numbers, so their sums are exact in any order.
         """
-        kept = self._visibility
-        if kept is None or (records["expires"] < math.inf).any():
+        cached = self._visibility
+        if cached is None or (records["expires"] < math.inf).any():
             return None
-        new = visible(records, kept.since)
+        new = visible(records, cached.since)
         lengths = records["lengths"][new].astype(np.float32)
         more = zip(
             lengths.sum(axis=0, dtype=np.float64).tolist(), (lengths > 0).sum(axis=0).tolist(), strict=True
@@ -441,22 +440,22 @@ class Partition:
             (total + length, having + also)
             for (total, having), (length, also) in zip(self._totals, more, strict=True)
         ]
-        mask = kept.mask
+        mask = cached.mask
         if mask is not None or not new.all():
             before = np.ones(len(self) - new.size, np.bool_) if mask is None else mask
             mask = np.concatenate([before, new])
-        seen = kept.count + int(np.count_nonzero(new))
-        return Visibility(mask, seen, _averages(self._totals), kept.since, kept.until)
+        count = cached.count + int(np.count_nonzero(new))
+        return Visibility(mask, count, _averages(self._totals), cached.since, cached.until)
 
     def _reset_visibility(self, visibility: Visibility | None = None) -> None:
-        """Forget what followed from what could be seen."""
+        """Set the visibility and drop everything derived from the former one."""
         self._pending = None
         self._visibility = visibility
         self._saturated.clear()
 
 
 def _total(lengths: npt.NDArray[np.float32]) -> tuple[float, int]:
-    """Return the sum of some lengths, and how many of them are not 0."""
+    """Return the sum of lengths, and the number of those above 0."""
     return float(lengths.sum(dtype=np.float64)), int(np.count_nonzero(lengths))
 
 
@@ -468,7 +467,7 @@ def _averages(totals: Sequence[tuple[float, int]]) -> dict[str, float]:
 
 
 class _BoundedCache(Generic[_Key, _Value]):
-    """A table with a bound on its bytes; the least recently used entries go first."""
+    """A cache with a bound on its bytes; the least recently used entries are evicted first."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[_Key, tuple[_Value, int]] = OrderedDict()

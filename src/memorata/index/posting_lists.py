@@ -49,11 +49,11 @@ def segments_of(session: Session, namespace: int) -> list[Segment]:
     return session.execute(SEGMENTS, (namespace,)).fetchall()
 
 
-def some_blocks(session: Session, namespace: int, wanted: Collection[Block]) -> Blocks:
-    """Return those of some blocks that there are, by segment and place."""
-    if not wanted:
+def some_blocks(session: Session, namespace: int, numbers: Collection[Block]) -> Blocks:
+    """Return the blocks that exist of those requested, by segment and place."""
+    if not numbers:
         return {}
-    rows = session.execute(*session.dialect.postings.some(namespace, wanted)).fetchall()
+    rows = session.execute(*session.dialect.postings.some(namespace, numbers)).fetchall()
     return {(segment, place): checked(block) for segment, place, block in rows}
 
 
@@ -71,8 +71,8 @@ def read_lists(
 ) -> dict[tuple[str, str], TermList]:
     """Return the list that each term has in a field, over all segments of a namespace.
 
-    `blocks_of`: returns blocks by their numbers, those that were asked for among them as far as there are
-    any. `keys`: fields and terms; one that no memory has gets an empty list.
+    `blocks_of`: returns blocks by their numbers, at least the requested ones that exist. `keys`: fields and
+    terms; one that no memory has gets an empty list.
     """
     places = {}
     for term in dict.fromkeys([term for _, term in keys]):
@@ -103,7 +103,7 @@ def _joined(
         return dict.fromkeys(lists, _NO_SLOTS)
     # All keys at once: numpy takes longer to begin with a list than to join it.
     firsts, relative, frequencies = zip(*every, strict=True)
-    sizes = [each.size for each in relative]
+    sizes = [slots_of_part.size for slots_of_part in relative]
     start = np.repeat(np.array(firsts, np.int32), sizes)
     slots, times = np.add(np.concatenate(relative), start, dtype=np.int32), np.concatenate(frequencies)
     ends = [0, *accumulate(sizes)]
@@ -111,7 +111,7 @@ def _joined(
     for key, parts in lists.items():
         after = before + len(parts)
         own = slice(ends[before], ends[after])
-        # Copies, so that one list that is kept does not keep the others.
+        # Copies, so that a cached list does not hold the others in memory.
         result[key] = TermList(slots[own].copy(), times[own].copy()) if parts else _NO_SLOTS
         before = after
     return result
@@ -131,7 +131,7 @@ def reword(session: Session, namespace: Namespace, slot: int, old: Terms, new: T
 
 
 def _differences(old: Terms, new: Terms) -> dict[tuple[str, str], int]:
-    """Return every word that is listed differently, and how often it is said now."""
+    """Return every term whose posting differs, and its new frequency."""
     before = {(field, term): times for field, terms in old.items() for term, times in terms.items()}
     after = {(field, term): times for field, terms in new.items() for term, times in terms.items()}
     return {
@@ -153,8 +153,8 @@ def _relist(session: Session, number: int, slot: int, changes: dict[tuple[str, s
         listed = _block(session, number, segment, long)
         place = long if listed is not None and field in term_lists(listed, term) else low
         by_place.setdefault(place, {})[key] = {slot - first: times}
-    for place, wanted in by_place.items():
-        block = amended(_block(session, number, segment, place), wanted)
+    for place, postings in by_place.items():
+        block = amended(_block(session, number, segment, place), postings)
         if block is None:
             session.execute(session.dialect.postings.drop, (number, segment, place))
         else:

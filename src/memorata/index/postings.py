@@ -157,7 +157,7 @@ def inverted(documents: Iterable[tuple[int, Mapping[str, Mapping[str, int]]]], f
     for slot, fields in documents:
         for field, terms in fields.items():
             if field not in numbers_of:
-                # Asked for a new term, it counts on: keys are numbered in the order in which they come.
+                # A new term gets the next number: keys are numbered in order of appearance.
                 numbers_of[field] = defaultdict(numbers.__next__)
             owners += map(numbers_of[field].__getitem__, terms)
             relative.append(slot - first)
@@ -244,7 +244,7 @@ def amended(block: bytes | None, changes: Mapping[Key, Mapping[int, int]]) -> by
 
 
 def checked(block: bytes) -> Checked:
-    """Return a block that is sound, with what its head says, or raise :class:`IndexCorrupt`."""
+    """Return a sound block with the offsets in its head, or raise :class:`IndexCorrupt`."""
     if len(block) < _HEAD.size + _COUNTS.size:
         raise IndexCorrupt("a block of posting lists is cut short")
     version, checksum = _HEAD.unpack_from(block)
@@ -264,7 +264,7 @@ _BAD_CONTENTS: Final = "a block of posting lists does not hold what it says, tho
 
 
 def opened(block: bytes) -> Block:
-    """Return what a block holds, or raise :class:`IndexCorrupt`."""
+    """Return the contents of a block, or raise :class:`IndexCorrupt`."""
     return _opened([block])[:4]
 
 
@@ -283,14 +283,14 @@ def term_lists(block: bytes, term: str) -> dict[str, tuple[Slots, Frequencies]]:
 
 
 def checked_term_lists(sound: Checked, term: str) -> dict[str, tuple[Slots, Frequencies]]:
-    """Return what :func:`term_lists` does, of a block that was checked before."""
+    """Return the lists of a term as :func:`term_lists` does, from a checked block."""
     block, count, names, lists = sound
     # Cutting the names apart would take longer than looking for one in all of them.
-    wanted = _BETWEEN + term.encode()
+    needle = _BETWEEN + term.encode()
     result = {}
-    at = block.find(wanted, names, lists)
+    at = block.find(needle, names, lists)
     while at >= 0:
-        after = at + len(wanted)
+        after = at + len(needle)
         # Otherwise it is only the beginning of a longer term.
         if after == lists or block.startswith(_END, after):
             begins = max(names, block.rfind(_END, names, at) + 1)
@@ -307,7 +307,7 @@ def checked_term_lists(sound: Checked, term: str) -> dict[str, tuple[Slots, Freq
                 )
             except ValueError as error:
                 raise IndexCorrupt(_BAD_CONTENTS) from error
-        at = block.find(wanted, after, lists)
+        at = block.find(needle, after, lists)
     return result
 
 
@@ -345,6 +345,6 @@ def _opened(blocks: Sequence[bytes]) -> tuple[*Block, list[int]]:
 
 
 def _hashes(keys: Sequence[Key]) -> Iterator[int]:
-    """Return what keys are found by: the checksum of each one's term."""
+    """Return the hash of each key: the checksum of its term."""
     # In two steps: a call of ours for every key of a segment would take longer than its checksum.
     return map(zlib.crc32, [key.partition(_BETWEEN)[2] for key in keys])

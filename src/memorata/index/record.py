@@ -25,8 +25,8 @@ from memorata.model.memory import UNTRUSTED, Memory, Tier
 from memorata.rank.quality import TIER_SALIENCE
 
 FIELDS: Final = ("content", "tags", "entities", "speaker", "dates", "names", "roots")
-SPEAKER: Final = FIELDS.index("speaker")
 """The lexical fields of a memory, in the order of their lengths in a record."""
+SPEAKER: Final = FIELDS.index("speaker")
 
 TIERS: Final = tuple(TIER_SALIENCE)
 """Tier names by the number a record keeps; the order in which :func:`memorata.rank.quality` counts them."""
@@ -37,11 +37,11 @@ GONE: Final = 2
 
 MACHINE: Final = 1
 FOREIGN: Final = 2
-"""Bits of `role`: said by an assistant; tagged untrusted, for its words are somebody's whom nobody knows."""
+"""Bits of `role`: by an assistant; tagged untrusted."""
 MACHINES: Final = frozenset({"assistant", "ai", "bot", "chatbot", "model", "system", "tool"})
+"""The speakers that are machines, as chat formats call them."""
 ROLES: Final = MACHINES | {"user", "human"}
 """Speakers that are no names."""
-"""The speakers that are machines, as chat formats call them."""
 
 RECORD: Final = np.dtype(
     [
@@ -128,7 +128,7 @@ def packed(
 def supported_days(memory: Memory) -> int:
     """Return how many whole days after it was learnt a memory was last supported; 0 for never.
 
-    Support counts at most once a day, so days are all that anybody needs to know.
+    Support counts at most once a day, so days suffice.
     """
     if memory.supported_at is None:
         return 0
@@ -307,9 +307,9 @@ class Growing:
 
     def copy(self) -> Growing:
         """Return the same rows in a buffer of their own."""
-        other = Growing(self._buffer.dtype, self._buffer.shape[1:])
-        other.extend(self.view)
-        return other
+        duplicate = Growing(self._buffer.dtype, self._buffer.shape[1:])
+        duplicate.extend(self.view)
+        return duplicate
 
     def append(self, row: object) -> None:
         """Add one row at the end."""

@@ -28,7 +28,7 @@ Embedder: TypeAlias = tuple[int, int]
 """The number of an embedder, and the dimension of its vectors."""
 
 TAIL: Final = 256
-"""How many memories may wait before they become a segment."""
+"""Most memories in the tail before they become a segment."""
 
 _FAN_OUT: Final = 8
 _VECTORS: Final = (

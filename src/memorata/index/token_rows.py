@@ -1,4 +1,4 @@
-"""The tokens of memories, as numbers of a table of token vectors; read when first asked for, and kept."""
+"""The tokens of memories, as numbers of a table of token vectors; read on first use, and cached."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from memorata.model.checks import IntArray
 Tokens = npt.NDArray[np.int32]
 Marks = npt.NDArray[np.uint8]
 ReadTokens = Callable[[IntArray], Sequence[tuple[Tokens, int]]]
-"""Gives the distinct tokens of slots that were not read yet, and a few bits that are kept with them."""
+"""Returns the distinct tokens of uncached slots, and a few bits that are cached with them."""
 MAX_TOKENS: Final = 8_000_000
-"""How many tokens are kept, 4 bytes each; then they are read anew."""
+"""Most cached tokens, 4 bytes each; then the cache is cleared."""
 _UNREAD: Final = -1
 
 
@@ -35,7 +35,7 @@ class TokenRows:
         return self._tokens.nbytes + self._starts.nbytes + self._sizes.nbytes + self._marks.nbytes
 
     def forget(self, slot: int) -> None:
-        """Read a slot anew when it is next asked for."""
+        """Drop the tokens of a slot."""
         if slot < self._starts.size:
             self._starts[slot] = _UNREAD
 
@@ -44,8 +44,8 @@ class TokenRows:
 
         Examples
         --------
-        >>> said = [(np.array([5, 9], np.int32), 1), (np.array([7], np.int32), 0)]
-        >>> read = lambda slots: [said[at] for at in slots]
+        >>> stored = [(np.array([5, 9], np.int32), 1), (np.array([7], np.int32), 0)]
+        >>> read = lambda slots: [stored[at] for at in slots]
         >>> tokens, sizes, bits = TokenRows().of(np.array([1, 0]), 2, read)
         >>> tokens.tolist(), sizes.tolist(), bits.tolist()
         ([7, 5, 9], [1, 2], [0, 1])

@@ -3,7 +3,7 @@
 Codes of many vectors are no smaller than those of each and are only ever read all together, so nothing is won
 by merging them with their segments: writing them again at every size would be most of what a batch writes.
 Only runs that are short, as those of memories that came one by one, are joined when their segments are, so
-that they do not become too many. A run whose embedder is none has no codes; whoever loads it codes from the
+that they do not become too many. A run whose embedder is none has no codes; loading makes them from the
 vectors.
 """
 

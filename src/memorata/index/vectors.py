@@ -6,7 +6,7 @@ A search narrows in up to three steps, each of which reads less of a vector than
 whatever is within rounding of them. These are compared as float32, which are in memory for up to
 `MAX_EXACT_VECTORS` vectors; above, their bytes are compared with the query in full, and the caller may ask
 for the stored float32 of the best. So up to `MAX_EXACT_VECTORS` vectors a search finds what comparing all of
-them as float32 finds, unless the errors of rounding conspire, which those of vectors made for it can. Nothing
+them as float32 finds, unless the errors of rounding conspire, as vectors constructed for it can. Nothing
 has to be trained, so it is always up to date.
 
 How many go on by their signs depends on the query: `MIN_RESCORED` first, and `MAX_RESCORED` if any of the
@@ -58,7 +58,7 @@ _ROUNDED_ROWS: Final = 4_096
 
 Places = npt.NDArray[np.intp]
 Exact = Callable[[Places], Floats]
-"""Given positions of vectors, returns their float32 rows from the store."""
+"""Returns the float32 rows of vectors from the store, by their positions."""
 
 
 class Vectors:
@@ -113,7 +113,7 @@ class Vectors:
             self._code(Codes.of(owners, rows))
 
     def add_codes(self, codes: Codes) -> None:
-        """Add vectors whose codes are known already."""
+        """Add vectors by their stored codes."""
         self._own(codes.owners)
         self._code(codes)
 
@@ -144,8 +144,8 @@ class Vectors:
         scores = self._compared(query, places)
         if fetch is not None and not self.exact:
             # A quarter more than the limit leaves room for the small error of bytes.
-            some = np.arange(len(owners)) if places is None else places
-            places = self._best_slots(some, scores.astype(np.float64), limit + max(20, limit // 4))
+            compared = np.arange(len(owners)) if places is None else places
+            places = self._best_slots(compared, scores.astype(np.float64), limit + max(20, limit // 4))
             scores = products(fetch(places), query)
         slots = owners if places is None else owners[places]
         exact = scores.astype(np.float64)
@@ -163,7 +163,7 @@ class Vectors:
         if not len(owners) or not slots.size:
             return np.zeros(slots.size)
         if not self._several and owners[-1] == len(owners) - 1 and slots.max() < len(owners):
-            # Everybody up to the last has exactly one.
+            # Every slot up to the last has exactly one vector.
             return self._compared(query, slots).astype(np.float64)
         places, starts, having = self._places(slots)
         result = np.zeros(slots.size)
@@ -203,7 +203,7 @@ class Vectors:
 
     def _approximated(self, query: Floats, limit: int, mask: npt.NDArray[np.bool_] | None) -> Places | None:
         """Return the places, ascending, that an approximate search leaves to be compared; None if too few."""
-        assert self.approximate is not None  # the caller looked
+        assert self.approximate is not None  # the caller checks
         slots = self.approximate.slots(query, max(MIN_SHORTLIST, 4 * limit), mask)
         if slots is None or slots.size < 2 * limit:
             return None
@@ -261,11 +261,11 @@ class Vectors:
             for start in range(len(self._bytes), len(self), _ROUNDED_ROWS):
                 codes = quantised(self._rows.view[start : start + _ROUNDED_ROWS])
                 self._code_bytes(codes.values, codes.scales)
-        asked, step = rounded(query)
+        query_bytes, step = rounded(query)
         scales: Floats = _rows_at(self._scales, places)
         if places is not None and self._are_most(places):
-            return byte_products(self._bytes.view, asked)[places] * scales, step
-        return byte_products(_rows_at(self._bytes, places), asked) * scales, step
+            return byte_products(self._bytes.view, query_bytes)[places] * scales, step
+        return byte_products(_rows_at(self._bytes, places), query_bytes) * scales, step
 
     def _within_rounding(self, limit: int, places: Places | None, rough: Floats, step: float) -> Places:
         """Return those of some places that may be among the best, given their products by bytes."""
@@ -414,8 +414,8 @@ def differing(rows: Bits, query: Bits) -> npt.NDArray[np.uint16]:
     >>> differing(np.array([[0b1010], [0b0110]], np.uint64), np.array([0b1011], np.uint64))
     array([1, 3], dtype=uint16)
     """
-    asked, others = np.ascontiguousarray(query), np.ascontiguousarray(rows)
-    bits = _per_row(asked.view(np.uint8), others.view(np.uint8), "hamming", "bin8")
+    query_words, row_words = np.ascontiguousarray(query), np.ascontiguousarray(rows)
+    bits = _per_row(query_words.view(np.uint8), row_words.view(np.uint8), "hamming", "bin8")
     return bits.astype(np.uint16)
 
 
