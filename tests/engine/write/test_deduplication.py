@@ -421,7 +421,7 @@ def test_nor_does_what_is_known_at_a_glance(said: list[tuple[str, bool]], batch:
         answers.append(ConcreteStore.is_new(store, namespace, content))
         return answers[-1]
 
-    with patch.object(openings, "_PATIENCE", 0), patch.object(SqliteStore, "is_new", glance):
+    with patch.object(openings, "_MIN_LOOKS", 0), patch.object(SqliteStore, "is_new", glance):
         found = told(said, batch=batch)
     with patch.object(SqliteStore, "is_new", lambda store, namespace, content: False):
         assert told(said, batch=batch) == found
