@@ -199,14 +199,23 @@ _stated: Final = itemgetter(*map(COLUMNS.index, STATED))
 _CHECKSUM: Final = COLUMNS.index("checksum")
 
 
+_CONVERTED: Final = tuple(
+    (position, field.written, len(field.columns) > 1)
+    for position, field in reversed(tuple(enumerate(FIELDS)))
+    if field.written is not _same
+)
+"""What is written otherwise than it is, from the last: what becomes several values moves those behind it."""
+
+
 def row(memory: Memory) -> tuple[Any, ...]:
     """Return the values of `COLUMNS` for a memory."""
-    values: list[Any] = []
-    for value, (_, write, columns) in zip(_all_fields(memory), FIELDS, strict=True):
-        if len(columns) > 1:
-            values += write(value)
-        else:
-            values.append(value if value is None or write is _same else write(value))
+    values = list(_all_fields(memory))
+    for position, write, several in _CONVERTED:
+        value = values[position]
+        if several:
+            values[position : position + 1] = write(value)
+        elif value is not None:
+            values[position] = write(value)
     return *values, checksum(*_stated(values))
 
 
