@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -400,13 +400,11 @@ class Store(Facet):
 
     def count_waiting(self) -> int:
         """Return how many memories have no vector of the current embedder."""
-        embedder = self._in_use()
-        return self._database.read(lambda session: embedding.count_waiting(session, embedder))
+        return self._database.read(partial(embedding.count_waiting, embedder=self._in_use()))
 
     def other_vectors(self) -> Mapping[str, int]:
         """Return how many memories have vectors of each other embedder, without embedders that have none."""
-        embedder = self._in_use()
-        return self._database.read(lambda session: embedding.other_vectors(session, embedder))
+        return self._database.read(partial(embedding.other_vectors, embedder=self._in_use()))
 
     def put_vectors(self, embedded: Sequence[Embedded]) -> int:
         """Give memories their vectors, all in one transaction; return how many still waited for them.
@@ -455,10 +453,7 @@ class Store(Facet):
         `terms_of` returns the terms of a memory, as they were when it was added. Rows of memories are never
         changed.
         """
-
-        def work(session: Session) -> list[str]:
-            return check.checked(session, terms_of, self._embedder, repair=repair)
-
+        work = partial(check.checked, terms_of=terms_of, embedder=self._embedder, repair=repair)
         paths = self.namespaces() if repair else ()
         problems = self._database.write(work, *paths) if repair else self._database.read(work)
         self._forget()
