@@ -24,9 +24,8 @@ from memorata.cli.output import (
 )
 from memorata.evaluate.significance import Difference
 from memorata.learn.validation import FoldResult, Verdict
-from memorata.model.entity import Entity
+from memorata.model.entity import Entity, Place
 from memorata.model.memory import Memory, Source
-from memorata.model.place import Place
 from memorata.service.codec import plain
 
 

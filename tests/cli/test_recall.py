@@ -15,7 +15,7 @@ import pytest
 from memorata.cli.options import parameter_names, recipe_names
 from memorata.cli.recall import bar, explanation_tree, indented_line, signals
 from memorata.embed import selection
-from memorata.model.explanation import Explanation
+from memorata.model.hit import Explanation
 
 Run = Callable[..., Any]
 

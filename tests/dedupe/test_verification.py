@@ -8,9 +8,9 @@ import pytest
 from memorata.dedupe.decisions import Verdict
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.dedupe.verification import duplicate_cosine, is_turn, judge, resemblance
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
-from memorata.model.place import Place
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 

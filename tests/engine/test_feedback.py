@@ -10,7 +10,7 @@ from memorata.engine import open as open_engine
 from memorata.engine.feedback import signal_of
 from memorata.engine.recall.log import Logging
 from memorata.model.errors import InvalidArgument, RecallNotFound
-from memorata.model.feedback import Signal
+from memorata.model.hit import Signal
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

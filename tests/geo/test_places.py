@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.geo.distance import MAX_DISTANCE, haversines
+from memorata.geo.geometry import MAX_DISTANCE, haversines
 from memorata.geo.places import Places
 from memorata.model import InvalidArgument
 from memorata.model.checks import FloatArray

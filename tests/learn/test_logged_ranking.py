@@ -21,9 +21,9 @@ from memorata.learn.logged_ranking import (
     query_group,
     ranking,
 )
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
-from memorata.model.place import Place
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 WORDS = [

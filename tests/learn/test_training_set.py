@@ -22,7 +22,7 @@ from memorata.learn.training_set import (
 )
 from memorata.learn.validation import QUESTIONS, require_groups
 from memorata.model.errors import DatasetError, InvalidArgument, LeaseLost, MemoryNotFound, NotEnoughData
-from memorata.model.feedback import Feedback, Signal
+from memorata.model.hit import Feedback, Signal
 from memorata.store.sqlite.store import SqliteStore
 
 Ask = Callable[..., None]
@@ -144,7 +144,7 @@ def test_pairs_are_of_one_embedder_and_judged(engine: Engine, ask: Ask) -> None:
 
 def test_reactions_outlive_their_recall_as_pairs(engine: Engine, ask: Ask) -> None:
     ask(["thingav"])
-    cast(SqliteStore, engine.store)._connection.execute("DELETE FROM recalls")
+    cast("SqliteStore", engine.store)._connection.execute("DELETE FROM recalls")
     training = from_feedback(engine)
     assert training.recalls == ()
     assert sorted(training.pairs("misleading").similarity.round(3).tolist()) == [0.6, 0.8]

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from memorata.model import Entity, InvalidArgument, Relation
+from memorata.model import Entity, InvalidArgument, Period, Place, Relation
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 
@@ -63,4 +63,57 @@ def test_a_bad_relation_is_refused(changes: dict[str, Any], argument: str) -> No
     values: dict[str, Any] = {"source": "a", "type": "knows", "target": "b"}
     with pytest.raises(InvalidArgument) as caught:
         Relation(**values | changes)
+    assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize(("lat", "lon"), [(90, 180), (-90, -180), (0, 0), (48.8566, 2.3522)])
+def test_every_point_on_earth_is_a_place(lat: float, lon: float) -> None:
+    place = Place(lat, lon)
+    assert (place.lat, place.lon, place.name) == (lat, lon, "")
+    assert type(place.lat) is float
+
+
+@pytest.mark.parametrize(
+    ("values", "argument"),
+    [
+        ((90.01, 0), "lat"),
+        ((-91, 0), "lat"),
+        ((0, 180.01), "lon"),
+        ((0, float("nan")), "lon"),
+        (("48", 2), "lat"),
+        ((48, None), "lon"),
+        ((48, 2, None), "name"),
+    ],
+)
+def test_nowhere_else_is(values: tuple[Any, ...], argument: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        Place(*values)
+    assert caught.value.argument == argument
+
+
+def test_a_period_is_in_utc() -> None:
+    tokyo = timezone(timedelta(hours=9))
+    period = Period(datetime(2026, 5, 7, 9, tzinfo=tokyo), datetime(2026, 5, 8, 9, tzinfo=tokyo))
+    assert (period.start, period.end) == (DAY, DAY + timedelta(days=1))
+    assert period.start.tzinfo is UTC
+    assert period.tolerance == timedelta(0)
+
+
+def test_around_one_instant() -> None:
+    assert Period.around(DAY, timedelta(days=2)) == Period(DAY, DAY, timedelta(days=2))
+
+
+@pytest.mark.parametrize(
+    ("values", "argument"),
+    [
+        ((DAY, DAY - timedelta(microseconds=1)), "end"),
+        ((datetime(2026, 5, 7), DAY), "start"),
+        ((DAY, None), "end"),
+        ((DAY, DAY, timedelta(seconds=-1)), "tolerance"),
+        ((DAY, DAY, 2), "tolerance"),
+    ],
+)
+def test_a_bad_period_is_refused(values: tuple[Any, ...], argument: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        Period(*values)
     assert caught.value.argument == argument

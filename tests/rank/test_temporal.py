@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorata.model.entity import Period
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import parameters_of
-from memorata.model.period import Period
 from memorata.rank import (
     Combination,
     boosted_additive,

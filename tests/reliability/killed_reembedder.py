@@ -35,7 +35,7 @@ def vectors(path: Path) -> dict[str, dict[tuple[str, int], str]]:
     """Return every vector of a file: by embedder, and then by namespace and slot."""
     with memorata.open(path, embedder=None) as memory:
         rows = (
-            cast(SqliteStore, memory.store)
+            cast("SqliteStore", memory.store)
             ._connection.execute(
                 "SELECT e.name, n.path, v.slot, hex(v.vectors) FROM vectors v "
                 "JOIN embedders e ON e.number = v.embedder JOIN namespaces n ON n.number = v.namespace"
@@ -52,7 +52,7 @@ def codes(path: Path) -> list[tuple[str, int, int, str]]:
     """Return the codes of every run of slots, and whose they are."""
     with memorata.open(path, embedder=None) as memory:
         return (
-            cast(SqliteStore, memory.store)
+            cast("SqliteStore", memory.store)
             ._connection.execute(
                 "SELECT e.name, c.first, c.slots, hex(c.codes) FROM vector_codes c "
                 "LEFT JOIN embedders e ON e.number = c.embedder ORDER BY c.namespace, c.first"

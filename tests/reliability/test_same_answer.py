@@ -12,7 +12,7 @@ import pytest
 
 import memorata
 from memorata.engine.recipes.recipe import RECIPES
-from memorata.model.period import Period
+from memorata.model.entity import Period
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 PEOPLE = ("Anna", "Boris", "Chen", "Dana")

@@ -50,7 +50,7 @@ def test_a_file_on_a_full_disk_is_opened_to_be_read(tmp_path: Path) -> None:
 def test_a_database_that_may_not_grow_is_said_and_nothing_is_half_written(tmp_path: Path) -> None:
     with memorata.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
         memory.remember_many([f"tea {n}" for n in range(300)])
-        connection: sqlite3.Connection = cast(SqliteStore, memory.store)._connection
+        connection: sqlite3.Connection = cast("SqliteStore", memory.store)._connection
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 2}")
         with pytest.raises(StoreUnavailable, match="full; nothing was written; free some space"):
@@ -98,7 +98,7 @@ def test_paths_that_cannot_be_files_are_explained(tmp_path: Path) -> None:
 
 def test_a_locked_file_is_said(tmp_path: Path) -> None:
     with memorata.open(tmp_path / "m.db", embedder="lexical") as memory:
-        cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 50")
+        cast("SqliteStore", memory.store)._connection.execute("PRAGMA busy_timeout = 50")
         other = sqlite3.connect(tmp_path / "m.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreUnavailable, match="stayed locked by another process"):

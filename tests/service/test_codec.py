@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.model.entity import Relation
+from memorata.model.entity import Place, Relation
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source, Tier
-from memorata.model.place import Place
 from memorata.service.codec import FIELDS, memory_arguments, memory_json, plain, relation_json, time_from_json
 from memorata.store.entries import Hidden
 

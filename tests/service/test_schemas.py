@@ -6,8 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 import memorata
+from memorata.model.entity import Place
 from memorata.model.memory import Memory, Source
-from memorata.model.place import Place
 from memorata.service.answers import MemoryAnswer, RecallAnswer
 from memorata.service.codec import memory_json, recall_json
 from memorata.service.schemas import MemoryDetails, NewMemory

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from memorata.model.entity import Place
 from memorata.model.memory import Memory, Source, Tier
-from memorata.model.place import Place
 from memorata.store.filter_tree import Field
 from memorata.store.filters import matches, parse
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 from tests.store.samples import entry
 
-from memorata.model.feedback import Feedback, Signal
+from memorata.model.hit import Feedback, Signal
 from memorata.model.memory import Memory
 from memorata.store.entries import Entry
 from memorata.store.exposures import Exposure, team_slots

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from memorata.model.entity import Place
 from memorata.model.memory import Memory, Source, Tier
-from memorata.model.place import Place
 from memorata.store.filter_tree import And, Field, Has, Kind, OneOf, Or, holds, matches, value_at
 from memorata.store.filters import parse
 

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from memorata.model.entity import Relation
+from memorata.model.entity import Place, Relation
 from memorata.model.memory import Memory, Source
-from memorata.model.place import Place
 from memorata.store.entries import Entry
 from memorata.store.graph import GraphDelta, Link
 from memorata.store.store import Store

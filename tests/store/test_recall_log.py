@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memorata.model.errors import InvalidArgument, RecallNotFound
-from memorata.model.feedback import Feedback, Signal
+from memorata.model.hit import Feedback, Signal
 from memorata.model.memory import Memory
 from memorata.store.entries import Entry
 from memorata.store.exposures import Exposure

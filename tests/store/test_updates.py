@@ -21,9 +21,9 @@ from tests.store.samples import (
 )
 
 from memorata.index.record import GONE, gone
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import Memory, Source
-from memorata.model.place import Place
 from memorata.store.entries import Hidden
 from memorata.store.store import Store
 

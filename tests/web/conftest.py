@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 import memorata
 from memorata.engine import Engine
+from memorata.model.entity import Place
 from memorata.model.memory import Source
-from memorata.model.place import Place
 from memorata.web.app import create_pages
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)

@@ -22,8 +22,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sy
 import memorata
 from memorata.engine import Engine
 from memorata.engine.access import ApiKeys
+from memorata.model.entity import Place
 from memorata.model.memory import Source
-from memorata.model.place import Place
 from memorata.service.importer import ASKED, conversation
 from memorata.web.app import create_pages
 

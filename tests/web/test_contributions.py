@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import RECIPES
-from memorata.model.explanation import Explanation
+from memorata.model.hit import Explanation
 from memorata.web.contributions import Piece, contributions, segments
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from memorata.engine import Engine
+from memorata.model.entity import Place
 from memorata.model.memory import Memory
-from memorata.model.place import Place
 from memorata.web.app import create_pages
 from memorata.web.map import Window, around, countries, dots
 

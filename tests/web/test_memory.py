@@ -8,9 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from memorata.engine import Engine
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
-from memorata.model.place import Place
 from memorata.web.forms import Values
 from memorata.web.memory import changes, written
 

@@ -17,10 +17,9 @@ from memorata.model.errors import InvalidArgument, MemoryNotFound
 
 if TYPE_CHECKING:
     from memorata.engine import Engine, Recipe
+    from memorata.model.entity import Period, Place
     from memorata.model.memory import Memory
     from memorata.model.parameter import Parameter
-    from memorata.model.period import Period
-    from memorata.model.place import Place
 
 TRUE: Final = ("true", "yes", "on", "1")
 FALSE: Final = ("false", "no", "off", "0")
@@ -119,7 +118,7 @@ def time_of(option: str, text: str | None, *, end: bool = False) -> datetime | N
 
 def period_of(option: str, text: str | None) -> Period | None:
     """Return a period given as ``FROM..TO``, or as one day; a day at its end counts whole."""
-    from memorata.model.period import Period
+    from memorata.model.entity import Period
 
     if text is None:
         return None
@@ -136,7 +135,7 @@ def period_of(option: str, text: str | None) -> Period | None:
 
 def place_of(option: str, text: str | None) -> Place | None:
     """Return a place given as ``LAT,LON`` or ``LAT,LON,NAME``, in degrees."""
-    from memorata.model.place import Place
+    from memorata.model.entity import Place
 
     if text is None:
         return None

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from memorata.engine import Engine, RecallResult, Recipe
     from memorata.engine.recall.result import SessionHit
     from memorata.engine.recipes.saved import SavedRecipe
-    from memorata.model.explanation import Explanation
-    from memorata.model.hit import Hit
+    from memorata.model.hit import Explanation, Hit
 
 SIGNALS: Final = ("vector", "lexical")
 _SAMPLES: Final = 2

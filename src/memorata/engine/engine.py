@@ -20,11 +20,10 @@ from memorata.engine.write.drafts import DedupeMode
 from memorata.engine.write.purge import checked_ids, matching, selected
 from memorata.index.codes import Floats
 from memorata.model import checks
+from memorata.model.entity import Period, Place
 from memorata.model.errors import InvalidArgument, NotGiven
 from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
-from memorata.model.period import Period
-from memorata.model.place import Place
 from memorata.store.entries import Page
 
 # A facet is loaded when it is first used: a process that recalls starts sooner.

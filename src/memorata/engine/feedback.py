@@ -9,7 +9,7 @@ from memorata.engine.recall.log import RecallLog
 from memorata.engine.runtime import Runtime
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
-from memorata.model.feedback import Feedback, Signal
+from memorata.model.hit import Feedback, Signal
 from memorata.store.feedback import LoggedFeedback
 from memorata.store.logged_recall import LoggedRecall
 

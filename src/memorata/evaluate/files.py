@@ -33,7 +33,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
                 yield raw
                 return
             with gzip.GzipFile(fileobj=raw) as unpacked:
-                yield cast(BinaryIO, unpacked)
+                yield cast("BinaryIO", unpacked)
     except EOFError as error:
         raise DatasetError(path, None, "the gzip file is cut short: fetch it again") from error
     except (gzip.BadGzipFile, zlib.error) as error:

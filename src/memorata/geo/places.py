@@ -15,8 +15,19 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.geo.cells import Whole, column_of, columns_in_rows, columns_of, row_of, rows_of
-from memorata.geo.distance import EARTH_RADIUS, cosines, metres_between, point, points
+from memorata.geo.geometry import (
+    EARTH_RADIUS,
+    Whole,
+    column_of,
+    columns_in_rows,
+    columns_of,
+    cosines,
+    metres_between,
+    point,
+    points,
+    row_of,
+    rows_of,
+)
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray, Numbers
 

@@ -30,7 +30,7 @@ from memorata.learn.assignment import (
 from memorata.learn.recommendation import Composite, Observation, Recommendation, recommend
 from memorata.model import checks
 from memorata.model.errors import ExperimentNotFound, InvalidArgument
-from memorata.model.feedback import Feedback, Signal
+from memorata.model.hit import Feedback, Signal
 from memorata.store.exposures import Exposure
 from memorata.store.saved_settings import SavedSetting
 

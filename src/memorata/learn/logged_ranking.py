@@ -27,9 +27,8 @@ from memorata.engine.recipes.recipe import PARAMETERS, Recipe
 from memorata.index.index import LegCandidates
 from memorata.index.record import RECORD, SPEAKER, Records
 from memorata.model.checks import FloatArray, IntArray
+from memorata.model.entity import Period, Place
 from memorata.model.errors import InvalidArgument
-from memorata.model.period import Period
-from memorata.model.place import Place
 from memorata.store.logged_recall import LoggedRecall
 from memorata.text.queries import RuleClassifier
 

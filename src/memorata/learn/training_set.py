@@ -39,7 +39,7 @@ from memorata.evaluate.runner import corpus_of
 from memorata.learn.logged_ranking import query_group, ranking, search_changes
 from memorata.model.checks import BoolArray, FloatArray
 from memorata.model.errors import DatasetError, InvalidArgument, MemorataError, MemoryNotFound
-from memorata.model.feedback import Feedback, Signal
+from memorata.model.hit import Feedback, Signal
 from memorata.store.feedback import LoggedFeedback
 from memorata.store.logged_recall import LoggedRecall
 

@@ -7,30 +7,22 @@ from typing import TYPE_CHECKING
 from memorata._on_demand import on_demand
 
 if TYPE_CHECKING:
-    from memorata.model.entity import Entity, Relation
+    from memorata.model.entity import Entity, Period, Place, Relation
     from memorata.model.errors import InvalidArgument, MemorataError
-    from memorata.model.explanation import Explanation
-    from memorata.model.feedback import Feedback, Signal
-    from memorata.model.hit import Hit
+    from memorata.model.hit import Explanation, Feedback, Hit, Signal
     from memorata.model.identifiers import DEFAULT_NAMESPACE, uuid7
     from memorata.model.memory import Memory, Source, Tier
     from memorata.model.parameter import Declared, Parameter, parameters_of
-    from memorata.model.period import Period
-    from memorata.model.place import Place
 
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        ".entity": ("Entity", "Relation"),
+        ".entity": ("Entity", "Period", "Place", "Relation"),
         ".errors": ("InvalidArgument", "MemorataError"),
-        ".explanation": ("Explanation",),
-        ".feedback": ("Feedback", "Signal"),
-        ".hit": ("Hit",),
+        ".hit": ("Explanation", "Feedback", "Hit", "Signal"),
         ".identifiers": ("DEFAULT_NAMESPACE", "uuid7"),
         ".memory": ("Memory", "Source", "Tier"),
         ".parameter": ("Declared", "Parameter", "parameters_of"),
-        ".period": ("Period",),
-        ".place": ("Place",),
     },
 )
 

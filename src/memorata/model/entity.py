@@ -1,8 +1,8 @@
-"""The people and things that memories speak of, and how they relate."""
+"""What memories speak of: people and things and how they relate, places, and stretches of time."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memorata._frozen import frozen
 from memorata.model import checks
@@ -81,3 +81,71 @@ class Relation:
             checks.text("asserted_by", self.asserted_by)
         object.__setattr__(self, "created_at", checks.optional_instant("created_at", self.created_at))
         checks.validity(self)
+
+
+@frozen
+class Place:
+    """A point on the Earth.
+
+    Parameters
+    ----------
+    lat, lon
+        Latitude from -90 to 90 and longitude from -180 to 180, in degrees.
+    name
+        What it is called, if anything.
+
+    Examples
+    --------
+    >>> Place(48.8566, 2.3522, "Paris")
+    Place(lat=48.8566, lon=2.3522, name='Paris')
+    >>> Place(91, 0)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: lat must be a number from -90 to 90, got 91
+    """
+
+    lat: float
+    lon: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lat", checks.within("lat", self.lat, -90, 90))
+        object.__setattr__(self, "lon", checks.within("lon", self.lon, -180, 180))
+        checks.writable("name", self.name)
+
+
+@frozen
+class Period:
+    """A closed interval of instants with a tolerance around it.
+
+    Parameters
+    ----------
+    start, end
+        Aware instants; `end` is not before `start`. A single instant has both equal.
+    tolerance
+        How far outside the interval still counts as fully inside; not negative.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime, timedelta
+    >>> may = Period(datetime(2023, 5, 1, tzinfo=UTC), datetime(2023, 6, 1, tzinfo=UTC))
+    >>> may.end - may.start
+    datetime.timedelta(days=31)
+    """
+
+    start: datetime
+    end: datetime
+    tolerance: timedelta = timedelta(0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "start", checks.instant("start", self.start))
+        object.__setattr__(self, "end", checks.instant("end", self.end))
+        if self.end < self.start:
+            raise InvalidArgument("end", self.end, f"at or after start ({self.start.isoformat()})")
+        if not isinstance(self.tolerance, timedelta) or self.tolerance < timedelta(0):
+            raise InvalidArgument("tolerance", self.tolerance, "a timedelta that is not negative")
+
+    @classmethod
+    def around(cls, instant: datetime, tolerance: timedelta) -> Period:
+        """Return the period of one instant and a tolerance on both sides."""
+        return cls(instant, instant, tolerance)

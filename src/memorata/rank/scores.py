@@ -19,7 +19,7 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray, Numbers
 from memorata.model.errors import InvalidArgument
-from memorata.model.explanation import Explanation
+from memorata.model.hit import Explanation
 
 _PARTITION_FROM = 512
 """Below this many items a full sort is faster than selecting first."""

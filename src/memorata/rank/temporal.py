@@ -12,9 +12,9 @@ import numpy as np
 
 from memorata.model import checks
 from memorata.model.checks import BoolArray, FloatArray, Numbers
+from memorata.model.entity import Period
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
-from memorata.model.period import Period
 from memorata.rank.scores import Combination
 
 Boost = Annotated[float, Declared("How much being from the right time is worth.", 0, 1)]

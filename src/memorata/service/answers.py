@@ -13,9 +13,9 @@ from memorata.engine.briefing import Section
 from memorata.engine.imports import Imported
 from memorata.engine.imports import Undone as UndoneImport
 from memorata.engine.recall.result import Measure, RecalledPeriod
-from memorata.model.feedback import Feedback
+from memorata.model.entity import Place
+from memorata.model.hit import Feedback
 from memorata.model.memory import Memory, Source
-from memorata.model.place import Place
 from memorata.service.record_writer import ImportCounts
 from memorata.service.schemas import Tier, Variant
 from memorata.store.memory.repeats import Contradiction, Repeat, Run
@@ -30,7 +30,7 @@ def fields_of(kind: type) -> Callable[[type[_Answer]], type[_Answer]]:
         types = get_type_hints(kind)
         declared: dict[str, Any] = {field.name: (types[field.name], ...) for field in fields(kind)}
         declared |= {name: (field.annotation, field) for name, field in answer.model_fields.items()}
-        return cast(type[_Answer], create_model(answer.__name__, __doc__=answer.__doc__, **declared))
+        return cast("type[_Answer]", create_model(answer.__name__, __doc__=answer.__doc__, **declared))
 
     return derived
 

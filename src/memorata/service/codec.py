@@ -17,9 +17,9 @@ import numpy as np
 
 from memorata.model import checks
 from memorata.model.checks import nearest
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import IMPORT, Memory, Source
-from memorata.model.place import Place
 
 if TYPE_CHECKING:
     from memorata.engine import RecallResult, Recipe

@@ -21,10 +21,9 @@ from pydantic import (
     model_validator,
 )
 
+from memorata.model.entity import Period, Place
 from memorata.model.errors import InvalidArgument, NotGiven
 from memorata.model.parameter import both_given
-from memorata.model.period import Period
-from memorata.model.place import Place
 
 MAX_TEXT: Final = 100_000
 """Most characters of a memory's content."""

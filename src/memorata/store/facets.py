@@ -58,7 +58,7 @@ def reads_namespace(
             def read(session: Session) -> _Result:
                 namespace = find_namespace(session, path)
                 if namespace is None:
-                    return cast(_Result, absent())
+                    return cast("_Result", absent())
                 return method(self, session, namespace, *args, **kwargs)
 
             return self._database.read(read)

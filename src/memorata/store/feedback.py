@@ -13,7 +13,7 @@ from typing import Final
 
 from memorata._frozen import frozen
 from memorata.model.errors import InvalidArgument, RecallNotFound
-from memorata.model.feedback import Feedback, Signal
+from memorata.model.hit import Feedback, Signal
 from memorata.store.database import Session
 from memorata.store.exposures import team_slots
 from memorata.store.facets import Facet, reads_namespace, writes_namespace

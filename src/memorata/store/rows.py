@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, overload
 from zlib import crc32
 
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt, StoreError
 from memorata.model.memory import Memory, Source, Tier, trusted_memory, unattributed
-from memorata.model.place import Place
 from memorata.store.database import Session, Statement
 
 SLOTS: Final = 2**31

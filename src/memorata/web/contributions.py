@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from memorata._frozen import frozen
-from memorata.model.explanation import Explanation
+from memorata.model.hit import Explanation
 
 _SCALES: Final = ("weight",)
 """Labels of factors that only say how much of a part is taken."""

@@ -17,9 +17,9 @@ from starlette.responses import Response
 
 from memorata._frozen import frozen
 from memorata.engine.graph.communities import Nearby
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
-from memorata.model.place import Place
 from memorata.web import forms
 from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import counted

@@ -13,9 +13,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata.model import checks
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
-from memorata.model.place import Place
 from memorata.web.browse import ACTIONS, apply, hidden_states
 from memorata.web.context import PageContext, PageRoute
 from memorata.web.forms import TIERS, Values, joined

@@ -17,8 +17,7 @@ from memorata.engine import RecallResult
 from memorata.engine.recall.evidence import EVIDENCE
 from memorata.engine.recipes.recipe import RECIPES, Recipe
 from memorata.model import checks
-from memorata.model.explanation import Explanation
-from memorata.model.hit import Hit
+from memorata.model.hit import Explanation, Hit
 from memorata.text.spelling import folded
 from memorata.web import forms
 from memorata.web.context import PageContext, PageRoute

@@ -20,7 +20,7 @@ from memorata.learn.tuning import Tuned, install, tune_families, tune_recipe, tu
 from memorata.learn.validation import MIN_GROUPS
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, RecallNotFound
-from memorata.model.feedback import Feedback
+from memorata.model.hit import Feedback
 from memorata.model.memory import Memory
 from memorata.service import jobs as work
 from memorata.service.jobs import Job

@@ -6,7 +6,7 @@ import pytest
 
 import memorata
 from memorata.engine import Engine
-from memorata.geo.cells import Cell
+from memorata.geo.geometry import Cell
 from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid
 from memorata.model.memory import Memory
 

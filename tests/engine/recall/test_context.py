@@ -14,8 +14,7 @@ from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.recall import recaller as recalling
 from memorata.engine.recall.query import RecallContext
 from memorata.engine.recall.ranking import Ranked, run
-from memorata.model.period import Period
-from memorata.model.place import Place
+from memorata.model.entity import Period, Place
 
 Make = Callable[..., RecallContext]
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

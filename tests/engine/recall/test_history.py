@@ -8,8 +8,7 @@ import pytest
 import memorata
 from memorata.engine import Engine
 from memorata.engine.recall.history import newest_first
-from memorata.model.explanation import Explanation
-from memorata.model.hit import Hit
+from memorata.model.hit import Explanation, Hit
 from memorata.model.memory import Memory
 from memorata.store.memory.repeats import Contradiction
 

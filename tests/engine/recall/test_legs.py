@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from memorata.engine.recall.legs import nearby, timely
 from memorata.geo import haversines
 from memorata.index.record import NOWHERE, RECORD, Records
-from memorata.model.period import Period
-from memorata.model.place import Place
+from memorata.model.entity import Period, Place
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 WEEK = Period(DAY, DAY + timedelta(days=7), timedelta(days=1))

@@ -29,7 +29,7 @@ def opened(path: Path | str = ":memory:", **options: object) -> Engine:
 
 def count(engine: Engine) -> int:
     """Return how many recalls are in the database already."""
-    found = cast(SqliteStore, engine.store)._connection.execute("SELECT count(*) FROM recalls").fetchone()
+    found = cast("SqliteStore", engine.store)._connection.execute("SELECT count(*) FROM recalls").fetchone()
     return int(found[0])
 
 
@@ -126,7 +126,7 @@ def test_a_file_that_cannot_be_written_is_still_recalled_from(
 ) -> None:
     monkeypatch.setattr(log_module, "BATCH_SIZE", 2)
     with opened(tmp_path / "m.db") as engine:
-        cast(SqliteStore, engine.store)._connection.execute("PRAGMA query_only = ON")
+        cast("SqliteStore", engine.store)._connection.execute("PRAGMA query_only = ON")
         for _ in range(3):
             assert engine.recall("tea").hits
         assert count(engine) == 0

@@ -13,8 +13,8 @@ from memorata.engine import open as open_engine
 from memorata.engine.recall.fusion import Trace
 from memorata.engine.recall.log import DAY, RANK, UNCHANGED_COLUMNS, TraceColumns, trace_columns
 from memorata.index.record import MACHINE, RECORD, SPEAKER
+from memorata.model.entity import Place
 from memorata.model.memory import Source
-from memorata.model.place import Place
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

@@ -8,9 +8,9 @@ import pytest
 
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.index.lexical import LexicalQuery
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory, Source
-from memorata.model.place import Place
 from memorata.store.entries import Entry, Hidden
 from memorata.store.memory.repeats import Contradiction, Linked, Repeat
 from memorata.store.store import Store

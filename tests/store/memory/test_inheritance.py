@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorata.model.entity import Place
 from memorata.model.memory import Memory
-from memorata.model.place import Place
 from memorata.store.memory.inheritance import Note, given_back, noted, taken_over
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)

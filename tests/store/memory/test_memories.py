@@ -17,9 +17,9 @@ from tests.store.samples import (
     query,
 )
 
+from memorata.model.entity import Place
 from memorata.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory, Source, Tier
-from memorata.model.place import Place
 from memorata.store.entries import Entry
 from memorata.store.filters import parse
 from memorata.store.store import Store

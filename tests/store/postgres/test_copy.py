@@ -15,9 +15,9 @@ import memorata
 from memorata.cli.app import app
 from memorata.engine import transfer as copying
 from memorata.engine.engine import Engine
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
-from memorata.model.place import Place
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.sqlite.store import SqliteStore
 

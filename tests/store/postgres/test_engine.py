@@ -16,10 +16,9 @@ from memorata.cli.app import app
 from memorata.engine.engine import Engine
 from memorata.engine.recipes.recipe import RECIPES
 from memorata.engine.settings import Settings
-from memorata.model.entity import Relation
+from memorata.model.entity import Place, Relation
 from memorata.model.errors import NotSupportedHere, ServerUnsuitable, StoreUnavailable
 from memorata.model.memory import Source
-from memorata.model.place import Place
 from memorata.store.postgres.store import PostgresStore
 from memorata.text.entities import Extraction
 

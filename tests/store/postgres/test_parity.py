@@ -13,9 +13,9 @@ import pytest
 import memorata
 from memorata.engine.engine import Engine
 from memorata.engine.recipes.recipe import RECIPES
+from memorata.model.entity import Place
 from memorata.model.errors import MemorataError
 from memorata.model.memory import Source, Tier
-from memorata.model.place import Place
 from memorata.store.postgres.store import PostgresStore
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)

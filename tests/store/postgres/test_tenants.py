@@ -15,7 +15,7 @@ from tests.store.addresses import PASSWORD, as_user, outside
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 
 from memorata.index.lexical import LexicalQuery
-from memorata.model.entity import Relation
+from memorata.model.entity import Place, Relation
 from memorata.model.errors import (
     InvalidArgument,
     LeaseLost,
@@ -24,9 +24,8 @@ from memorata.model.errors import (
     StoreError,
     StoreUnavailable,
 )
-from memorata.model.feedback import Feedback, Signal
+from memorata.model.hit import Feedback, Signal
 from memorata.model.memory import Source
-from memorata.model.place import Place
 from memorata.store.access import ApiKey, Reply
 from memorata.store.entries import Hidden
 from memorata.store.exposures import Exposure

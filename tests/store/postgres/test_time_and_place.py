@@ -7,8 +7,7 @@ import pytest
 from tests.store.samples import HERE, NOW, entry, found_ids
 
 from memorata.engine.recall.legs import nearby, timely
-from memorata.model.period import Period
-from memorata.model.place import Place
+from memorata.model.entity import Period, Place
 from memorata.store.postgres.store import PostgresStore
 
 

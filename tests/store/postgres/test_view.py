@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from memorata.engine.recall.legs import nearby, timely
 from memorata.index.index import Index, LegCandidates
 from memorata.index.lexical import LexicalQuery
+from memorata.model.entity import Period, Place
 from memorata.model.memory import Memory, Source
-from memorata.model.period import Period
-from memorata.model.place import Place
 from memorata.rank.bm25 import BM25
 from memorata.rank.context import ContextWindow
 from memorata.store.entries import Entry

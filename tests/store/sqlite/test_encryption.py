@@ -108,7 +108,7 @@ def test_an_older_file_is_encrypted_and_then_migrated(tmp_path: Path) -> None:
     convert(plain, secret, KEY, encrypt=True)
     plain.unlink()
     with opened(secret) as memory:
-        assert cast(SqliteStore, memory.store).migration is not None
+        assert cast("SqliteStore", memory.store).migration is not None
         assert len(memory.list(limit=500, hidden=True).memories) == 265
     assert b"green tea" not in bytes_of(tmp_path)
     assert [path.name for path in tmp_path.glob("*.backup")] == ["secret.db.schema-2.backup"]

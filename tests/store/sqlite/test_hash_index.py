@@ -40,7 +40,7 @@ def memory(tmp_path: Path) -> Iterator[memorata.Engine]:
 
 
 def connection_of(engine: memorata.Engine) -> SqliteSession:
-    return cast(SqliteStore, engine.store)._connection
+    return cast("SqliteStore", engine.store)._connection
 
 
 def sizes(engine: memorata.Engine) -> list[int]:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorata.model.entity import Place
 from memorata.model.memory import Memory, Source, Tier
-from memorata.model.place import Place
 from memorata.store.memory.insertion import insertion
 from memorata.store.rows import COLUMNS, row
 from memorata.store.rows import memory as read

@@ -113,7 +113,7 @@ def test_many_memories_are_erased_at_once(tmp_path: Path) -> None:
     with memorata.open(tmp_path / "m.db", embedder="lexical") as memory:
         said = memory.remember_many([f"zqsecret1x{n}y tea" for n in range(20)])
         statements: list[str] = []
-        cast(SqliteStore, memory.store)._connection.set_trace_callback(statements.append)
+        cast("SqliteStore", memory.store)._connection.set_trace_callback(statements.append)
         memory.purge(*(each.id for each in said))
         memory.purge()
         assert statements.count("VACUUM") == 1
@@ -127,7 +127,7 @@ def test_a_reader_that_keeps_the_log_makes_a_purge_say_that_it_is_unfinished(tmp
         reader = sqlite3.connect(path, isolation_level=None)
         reader.execute("BEGIN")
         before = reader.execute("SELECT id, content FROM memories").fetchall()
-        cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 10")
+        cast("SqliteStore", memory.store)._connection.execute("PRAGMA busy_timeout = 10")
         with pytest.raises(PurgeUnfinished, match=r"removed, but traces .* `memorata vacuum` erases them"):
             memory.purge(said.id)
         # It is gone from every answer; whoever was looking still sees what there was when it began.
@@ -152,7 +152,7 @@ def test_a_writer_that_comes_between_leaves_the_purge_to_be_finished(
     with memorata.open(path, embedder="lexical") as memory:
         said, other = memory.remember("zqsecret1x1y tea"), memory.remember("coffee")
         writer = sqlite3.connect(path, isolation_level=None)
-        cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 10")
+        cast("SqliteStore", memory.store)._connection.execute("PRAGMA busy_timeout = 10")
         # The lock is taken in the moment between the removal and the erasing.
 
         def slow_erase(connection: SqliteSession, name: str) -> None:
@@ -163,13 +163,13 @@ def test_a_writer_that_comes_between_leaves_the_purge_to_be_finished(
         with pytest.raises(PurgeUnfinished, match="stayed locked by another process"):
             memory.purge(said.id)
         monkeypatch.undo()
-        assert unfinished_purge(cast(SqliteStore, memory.store)._connection)
+        assert unfinished_purge(cast("SqliteStore", memory.store)._connection)
         writer.execute("ROLLBACK")
         writer.close()
         # Any later purge finishes this one, too.
         memory.purge(other.id)
         assert left_of(path, {"zqsecret1x1y"}) == set()
-        assert not unfinished_purge(cast(SqliteStore, memory.store)._connection)
+        assert not unfinished_purge(cast("SqliteStore", memory.store)._connection)
 
 
 def test_a_vacuum_that_nothing_is_owed_to_says_only_that_it_could_not_run(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_a_vacuum_that_nothing_is_owed_to_says_only_that_it_could_not_run(tmp_pa
     with memorata.open(path, embedder="lexical") as memory:
         writer = sqlite3.connect(path, isolation_level=None)
         writer.execute("BEGIN IMMEDIATE")
-        cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 10")
+        cast("SqliteStore", memory.store)._connection.execute("PRAGMA busy_timeout = 10")
         with pytest.raises(StoreUnavailable, match="stayed locked") as caught:
             memory.store.vacuum()
         assert not isinstance(caught.value, PurgeUnfinished)
@@ -201,9 +201,9 @@ def test_who_erases_takes_back_no_later_note_than_it_saw(tmp_path: Path) -> None
                     patch.setattr("memorata.store.sqlite.database.erase", lambda connection, name: None)
                     other.purge(second.id)
 
-        cast(SqliteStore, memory.store)._connection.set_trace_callback(purge_once)
+        cast("SqliteStore", memory.store)._connection.set_trace_callback(purge_once)
         memory.purge(said.id)
-        cast(SqliteStore, memory.store)._connection.set_trace_callback(None)
+        cast("SqliteStore", memory.store)._connection.set_trace_callback(None)
         assert statements
         assert memory.store.statistics()["unfinished_purge"] is True
         memory.store.vacuum()
@@ -217,7 +217,7 @@ def test_maintenance_finishes_what_a_purge_had_to_leave(tmp_path: Path) -> None:
         reader = sqlite3.connect(path, isolation_level=None)
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM memories").fetchone()
-        cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 10")
+        cast("SqliteStore", memory.store)._connection.execute("PRAGMA busy_timeout = 10")
         with pytest.raises(PurgeUnfinished):
             memory.purge(said.id)
         memory.lifecycle.maintain()
@@ -235,7 +235,7 @@ def test_a_purge_waits_for_who_is_in_its_way_for_a_moment(tmp_path: Path) -> Non
         reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM memories").fetchone()
-        connection = cast(SqliteStore, memory.store)._connection
+        connection = cast("SqliteStore", memory.store)._connection
         ended = threading.Timer(0.05, lambda: reader.execute("COMMIT"))
         ended.start()
         connection.execute("PRAGMA busy_timeout = 30000")

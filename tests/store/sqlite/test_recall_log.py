@@ -11,7 +11,7 @@ import pytest
 from tests.store.samples import entry
 
 from memorata.model.errors import StoreUnavailable
-from memorata.model.feedback import Feedback, Signal
+from memorata.model.hit import Feedback, Signal
 from memorata.store.logged_recall import LogBounds, LoggedRecall
 from memorata.store.recall_log import _unpurged_slots
 from memorata.store.rows import slots_of

@@ -73,7 +73,7 @@ def test_every_memory_says_what_it_said(path: Path) -> None:
 
 def test_entities_are_there_since_the_schema_that_has_them(path: Path) -> None:
     with opened(path) as memory:
-        migration = cast(SqliteStore, memory.store).migration
+        migration = cast("SqliteStore", memory.store).migration
         assert migration is not None
         if migration.before == 1:
             assert memory.store.entities.list("default") == []

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorata.model.entity import Place
 from memorata.model.errors import StoreCorrupt
 from memorata.model.memory import Memory, Source, Tier
-from memorata.model.place import Place
 from memorata.store.rows import COLUMNS, marks, memory, row, sound
 
 times = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))])).filter(

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorata.model.entity import Period
 from memorata.model.errors import InvalidArgument
-from memorata.model.period import Period
 from memorata.text.dates import (
     DATE_LANGUAGES,
     AnchorExtractor,

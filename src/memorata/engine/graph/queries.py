@@ -28,7 +28,7 @@ from memorata.engine.graph.lookup import Look, Lookup, memories_at
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.engine.graph.place_index import PlaceIndex
 from memorata.engine.runtime import Runtime
-from memorata.geo.cells import Cell, cell_height, names_of
+from memorata.geo.geometry import Cell, cell_height, names_of
 from memorata.graph.adjacency import Graph
 from memorata.graph.paths import Path, find_paths, shortest_path
 from memorata.graph.rows import type_numbers
@@ -36,9 +36,9 @@ from memorata.graph.summaries import Summary
 from memorata.index.lexical import LexicalQuery
 from memorata.model import checks
 from memorata.model.checks import IntArray
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
-from memorata.model.place import Place
 from memorata.rank.bm25 import BM25
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from memorata.engine.recall.query import ParsedQuery, word_terms
 from memorata.index.index import Speakers
 from memorata.index.record import ROLES
 from memorata.model.checks import FloatArray, IntArray
-from memorata.model.explanation import Explanation
+from memorata.model.hit import Explanation
 from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser
 from memorata.text.spelling import folded

@@ -18,9 +18,9 @@ from memorata.engine.recipes.recipe import Recipe
 from memorata.index.index import NO_CANDIDATES, LegCandidates
 from memorata.index.record import Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
-from memorata.model.explanation import Explanation
+from memorata.model.entity import Period
+from memorata.model.hit import Explanation
 from memorata.model.parameter import parameters_of
-from memorata.model.period import Period
 from memorata.rank import FUSIONS, Combination, Fused, importance_decay, legs_for_query
 from memorata.rank.fusion.legs import Aligned, align_among, align_slots
 

@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
-from memorata.model.explanation import Explanation
-from memorata.model.hit import Hit
+from memorata.model.hit import Explanation, Hit
 from memorata.model.memory import Memory
 
 if TYPE_CHECKING:

@@ -25,13 +25,12 @@ from memorata.engine.recall.fusion import (
 from memorata.engine.recall.query import RecallContext, named_terms
 from memorata.engine.recall.soft_leg import soft_leg
 from memorata.engine.recipes.recipe import Recipe
-from memorata.geo.distance import haversines, nearness
+from memorata.geo.geometry import haversines, nearness
 from memorata.index.index import NO_CANDIDATES, Index, LegCandidates
 from memorata.index.lexical import LexicalQuery, distinct
 from memorata.index.record import FIELDS, NOWHERE, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
-from memorata.model.period import Period
-from memorata.model.place import Place
+from memorata.model.entity import Period, Place
 from memorata.rank import BM25, Combination, best_first, boosted_query, phrase_bonus
 from memorata.rank.bm25 import inverse_document_frequency
 from memorata.rank.context import REACH, ContextWindow

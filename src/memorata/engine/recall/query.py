@@ -19,11 +19,10 @@ from memorata.index.codes import Floats
 from memorata.index.index import Index
 from memorata.model import checks
 from memorata.model.checks import FloatArray
+from memorata.model.entity import Period, Place
 from memorata.model.errors import InvalidArgument
-from memorata.model.explanation import Explanation
+from memorata.model.hit import Explanation
 from memorata.model.memory import UNTRUSTED, Memory
-from memorata.model.period import Period
-from memorata.model.place import Place
 from memorata.store.entries import Terms
 from memorata.text.analysers import Analyser, roots, term_counts
 from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language

@@ -23,7 +23,7 @@ from memorata.index.index import LegCandidates
 from memorata.index.record import FOREIGN, MACHINE, SPEAKER, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import EmbedderError, MissingExtra
-from memorata.model.explanation import Explanation
+from memorata.model.hit import Explanation
 from memorata.rank import (
     Combination,
     adaptive_mmr,

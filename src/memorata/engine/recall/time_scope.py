@@ -23,7 +23,7 @@ from memorata.engine.write.terms import named_times
 from memorata.index.index import Index
 from memorata.index.lexical import LexicalQuery
 from memorata.model.checks import BoolArray, FloatArray, IntArray
-from memorata.model.period import Period
+from memorata.model.entity import Period
 from memorata.rank.bm25 import BM25
 from memorata.rank.temporal import closeness, nearness
 from memorata.text.analysers import Analyser

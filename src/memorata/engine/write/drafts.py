@@ -12,11 +12,11 @@ from typing import Annotated, Any, Final
 
 from memorata._frozen import frozen
 from memorata.model import checks
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.model.memory import IMPORT, PYTHON, UNTRUSTED, Memory, Source, build_memory, unattributed
 from memorata.model.parameter import Declared, Parameter, parameters_of, rules_from
-from memorata.model.place import Place
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _DETAIL_NAMES: Final = frozenset(_DETAILS)

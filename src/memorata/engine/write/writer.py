@@ -23,10 +23,9 @@ from memorata.engine.write.drafts import DedupeMode, Drafts, built, cleaned, has
 from memorata.engine.write.names import NameIndex
 from memorata.engine.write.terms import PHRASE, embedded_text, terms_of
 from memorata.model import checks
-from memorata.model.entity import Relation
+from memorata.model.entity import Place, Relation
 from memorata.model.errors import InvalidArgument, VersionConflict
 from memorata.model.memory import Memory
-from memorata.model.place import Place
 from memorata.store.entries import Entry
 from memorata.text.spelling import contains_any, folded
 

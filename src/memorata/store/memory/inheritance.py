@@ -13,8 +13,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from memorata.model.entity import Place
 from memorata.model.memory import Memory
-from memorata.model.place import Place
 
 INHERITED_KINDS: Final = frozenset({"exact", "near"})
 """The kinds of repeats whose fields are taken over; the result of a merge has them from the start."""

@@ -188,7 +188,7 @@ def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: boo
     try:
         with writing(connection, name):
             copied = Path(name) if backup and name != IN_MEMORY else None
-            derived = {HASH_INDEX_MIGRATION: cast(Any, HASH_INDEX.rebuild), CHECKSUM_MIGRATION: sum_rows}
+            derived = {HASH_INDEX_MIGRATION: cast("Any", HASH_INDEX.rebuild), CHECKSUM_MIGRATION: sum_rows}
             done = migrate(connection, MIGRATIONS, copied, derived)
     except StoreError:
         # The disk may have had room for the copy and for nothing else.

@@ -193,7 +193,7 @@ HASH_INDEX: Final = HashIndex()
 def _cache(session: Session) -> HashRunCache:
     from memorata.store.sqlite.session import SqliteSession
 
-    return cast(SqliteSession, session).hash_runs
+    return cast("SqliteSession", session).hash_runs
 
 
 def add_few(session: Session, entries: Iterable[tuple[int, int]]) -> None:
@@ -364,7 +364,7 @@ def _remove_waiting(session: Session, leaving: HashRun) -> int:
         "DELETE FROM new_addresses WHERE key = ? AND place = ?",
         zip(leaving.keys.tolist(), leaving.places.tolist(), strict=True),
     )
-    return int(cast(Any, removed).rowcount)
+    return int(cast("Any", removed).rowcount)
 
 
 def _merge_newest(session: Session) -> bool:

@@ -187,7 +187,7 @@ def remove_wrong_kinds(session: Session, tables: Collection[str]) -> None:
 @contextmanager
 def undecoded(session: Session) -> Iterator[None]:
     """Read a text that is no UTF-8 as its bytes, instead of failing at it."""
-    connection = cast(Any, session)
+    connection = cast("Any", session)
     before = connection.text_factory
     connection.text_factory = _read
     try:

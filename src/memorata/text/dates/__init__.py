@@ -35,8 +35,8 @@ from typing import Final, Protocol, runtime_checkable
 
 from memorata._frozen import frozen
 from memorata.model import checks
+from memorata.model.entity import Period
 from memorata.model.errors import InvalidArgument
-from memorata.model.period import Period
 from memorata.text.dates import phrases
 from memorata.text.dates.calendar import FIRST_DAY
 from memorata.text.dates.clock import clock_time

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, NamedTuple
 
-from memorata.model.period import Period
+from memorata.model.entity import Period
 
 FIRST_DAY: Final = date(1, 1, 2)
 """Where "before 2020" begins: the first day that exists in every time zone."""

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Final, NamedTuple
 
-from memorata.model.period import Period
+from memorata.model.entity import Period
 
 _NUMBERS: Final = {
     word: number

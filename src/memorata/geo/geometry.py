@@ -1,12 +1,21 @@
-"""Grid cells with names, so that a place can be a term: ``geo_{precision}_{lat}_{lon}``.
+"""Distances along the surface of the Earth and what they are worth in a ranking; grid cells with names.
 
-Two memories in one cell are near each other by plain equality, which every store and every inverted index can
-look up. The numbers in a name count rows from the equator and columns eastwards from the 180th meridian.
+The haversine formula takes the Earth for a sphere of its mean radius. It stays accurate for points that lie
+next to each other, where the plain law of cosines loses all digits (Sinnott 1984, "Virtues of the
+haversine"). A real Earth is flattened: against the ellipsoid the result is off by at most 0.6 %.
 
-Rows are bands of equal height. A band has as many columns as fit round its wider edge, so no cell is wider
-than it is high, and next to a pole a handful of cells suffice; a grid of equal degrees would be cut into
-slivers there. This is the sinusoidal tiling that satellite products use (MODIS "integerised sinusoidal
-grid"), with whole rows counted from the equator.
+Nearness is a hyperbola rather than an exponential: both are 1 at no distance and fall for ever, but the
+exponential has fallen to nothing after a few scales, so that 100 km and 10,000 km away would tie at 0. Under
+the hyperbola a distance ten times as long is worth about a tenth, at any size, as in gravity models of travel
+(Wilson 1971, "A family of spatial interaction models").
+
+A cell has a name, ``geo_{precision}_{lat}_{lon}``, so that a place can be a term: two memories in one cell
+are near each other by plain equality, which every store and every inverted index can look up. The numbers in
+a name count rows from the equator and columns eastwards from the 180th meridian. Rows are bands of equal
+height. A band has as many columns as fit round its wider edge, so no cell is wider than it is high, and next
+to a pole a handful of cells suffice; a grid of equal degrees would be cut into slivers there. This is the
+sinusoidal tiling that satellite products use (MODIS "integerised sinusoidal grid"), with whole rows counted
+from the equator.
 """
 
 from __future__ import annotations
@@ -14,16 +23,84 @@ from __future__ import annotations
 import math
 import re
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from memorata._frozen import frozen
-from memorata.geo.distance import EARTH_RADIUS, point
 from memorata.model import checks
-from memorata.model.checks import FloatArray
+from memorata.model.checks import FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import Declared
+
+EARTH_RADIUS: Final = 6_371_008.8
+"""Mean radius of the Earth in metres, (2a + b) / 3 of the WGS 84 ellipsoid."""
+MAX_DISTANCE: Final = math.pi * EARTH_RADIUS
+"""The largest distance there is, from a point to the one opposite it."""
+
+
+def haversines(lat: float, lon: float, lats: Numbers, lons: Numbers) -> FloatArray:
+    """Return the metres from one point to each of many, all in degrees.
+
+    ``2·R·asin(√(sin²(Δlat/2) + cos lat_a · cos lat_b · sin²(Δlon/2)))``; a pole has every longitude.
+
+    Examples
+    --------
+    >>> haversines(0, 0, [0, 0, 90], [0, 180, 0]).round()
+    array([       0., 20015114., 10007557.])
+    """
+    at = point("lat", lat, "lon", lon)
+    norths, easts = points(lats, lons)
+    return metres_between(
+        math.radians(at[0]), math.radians(at[1]), np.radians(norths), np.radians(easts), cosines(norths)
+    )
+
+
+def nearness(
+    metres: Numbers,
+    *,
+    scale: Annotated[float, Declared("Metres at which a memory counts half.", 10, 100_000)] = 1_000.0,
+) -> FloatArray:
+    """Return ``1 / (1 + metres / scale)`` for each distance: 1 here, a half at `scale`, never 0.
+
+    Examples
+    --------
+    >>> nearness([0, 1_000, 9_000], scale=1_000)
+    array([1. , 0.5, 0.1])
+    """
+    away, half = checks.counts("metres", metres), checks.above("scale", scale, 0)
+    # Dividing by the larger of the two keeps the quotient finite for every scale above 0.
+    larger = np.maximum(away, half)
+    return np.asarray((half / larger) / (half / larger + away / larger))
+
+
+def metres_between(
+    north: float, east: float, norths: FloatArray, easts: FloatArray, cosine: FloatArray
+) -> FloatArray:
+    """Return the metres from a point to many, in radians, given the cosines of their latitudes; no checks."""
+    up, along = np.sin((norths - north) / 2), np.sin((easts - east) / 2)
+    mine = 0.0 if abs(north) == math.pi / 2 else math.cos(north)
+    h = np.minimum(up * up + mine * cosine * along * along, 1.0)
+    return np.asarray(2 * EARTH_RADIUS * np.arcsin(np.sqrt(h)))
+
+
+def cosines(lats: FloatArray) -> FloatArray:
+    """Return the cosines of latitudes in degrees, exactly 0 at the poles, which have every longitude."""
+    return np.where(np.abs(lats) == 90, 0.0, np.cos(np.radians(lats)))
+
+
+def point(lat_argument: str, lat: object, lon_argument: str, lon: object) -> tuple[float, float]:
+    """Return a latitude from -90 to 90 and a longitude from -180 to 180."""
+    return checks.within(lat_argument, lat, -90, 90), checks.within(lon_argument, lon, -180, 180)
+
+
+def points(lats: object, lons: object) -> tuple[FloatArray, FloatArray]:
+    """Return as many latitudes as longitudes, each in its range."""
+    norths, easts = checks.all_within("lats", lats, -90, 90), checks.all_within("lons", lons, -180, 180)
+    checks.same_length(lats=norths, lons=easts)
+    return norths, easts
+
 
 Whole = npt.NDArray[np.int64]
 
