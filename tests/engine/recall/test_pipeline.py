@@ -123,3 +123,19 @@ def test_the_walk_does_not_vouch_for_where_it_started(context: Make) -> None:
     ranked = run(recipe, context(NAMED[:1], "written song", least_similarity=1.0))
     assert ranked.slots.size == 0
     assert ranked.refused == 0
+
+
+def test_what_the_gate_refuses_leads_nowhere(context: Make) -> None:
+    longer = "A long note that mentions, among very many other things, one song"
+    asked = context(["A song about rain", *NAMED[:2], longer], "song about rain")
+    recipe = Recipe(name="x", vector_pool=0, graph="names", least_match=0.5)
+    assert run(recipe, asked).slots.tolist() == [0]
+    assert set(run(recipe.changed({"least_match": 0.0}), asked).slots.tolist()) == {0, 1, 2, 3}
+
+
+def test_a_seed_is_not_said_to_be_found_by_the_names_of_others(context: Make) -> None:
+    ranked = run(Recipe(name="x", vector_pool=0, graph="names"), context(NAMED[:2], "written song"))
+    seed, led_to = (str(ranked.explain(position)) for position in (0, 1))
+    assert "by a shared name" in led_to
+    assert "by a shared name" not in seed
+    assert "the first, from which the others follow" in seed

@@ -149,7 +149,9 @@ class Candidates:
                 note = "no vector of this embedder yet; its words stand in"
             elif where.size:
                 note = f"rank {int(where[0]) + 1} of {leg.slots.size}, score {leg.scores[where[0]]:.4f}"
-                if leg.detail is not None:
+                if self._is_origin(name, slot):
+                    note += ": the first, from which the others follow"
+                elif leg.detail is not None:
                     note += f": {_words(leg.detail(slot))}"
                 if name == VECTOR and self.legs.embedded_text:
                     note += (
@@ -171,10 +173,14 @@ class Candidates:
                 ways += [f"by meaning ({nearness})"] if nearness else []
             elif name == LEXICAL and leg.detail is not None:
                 ways.append(f"by {_quoted(leg.detail(slot), self._query)}")
-            elif name in _WAYS:
+            elif name in _WAYS and not self._is_origin(name, slot):
                 ways.append(_WAYS[name])
         *first, last = ways or ["by what is left of the others"]
         return f"found {', '.join(first)}{' and ' if first else ''}{last}"
+
+    def _is_origin(self, name: str, slot: IntArray) -> bool:
+        """Return whether a leg started from a candidate instead of finding it."""
+        return any(leg.name == name and slot[0] in leg.origins for leg in self.legs.more)
 
     def _leg_scores(self, name: str, absent: float) -> FloatArray:
         """Return the score of each candidate in a leg."""
@@ -200,6 +206,18 @@ class Evidence:
     def take(self, order: IntArray) -> Evidence:
         """Return the evidence of the candidates in `order`."""
         return Evidence(self.cosines[order], self.matches[order], self.ceiling, self.supported[order])
+
+    def worded(self, recipe: Recipe) -> BoolArray:
+        """Return which candidates reach the least share of the best possible match by words."""
+        enough: BoolArray = self.matches >= recipe.least_match * (self.ceiling or 1.0)
+        return enough & (self.matches > 0)
+
+    def passing(self, recipe: Recipe, context: RecallContext) -> BoolArray:
+        """Return which candidates pass the gate by themselves: by their cosine or by their words."""
+        if not recipe.vector_pool or context.vector is None:
+            return self.worded(recipe)
+        similar: BoolArray = self.cosines >= context.least_similarity
+        return similar if recipe.only_vectors_pass else similar | self.worded(recipe)
 
 
 class Trace:

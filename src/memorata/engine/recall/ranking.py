@@ -65,9 +65,15 @@ def run(recipe: Recipe, context: RecallContext) -> Ranked:
     legs = search(recipe, context)
     candidates = fuse(recipe, context, legs)
     if recipe.graph != "none" and recipe.graph_weight:
-        leg = _graph_leg(recipe.graph)(recipe, context, candidates.slots, candidates.scores)
+        find, seeds = _graph_leg(recipe.graph), candidates.slots[: recipe.graph_seeds]
+        leg = find(recipe, context, candidates.slots, candidates.scores)
+        if leg.slots.size and recipe.graph == "names":
+            trusted = candidates.evidence().passing(recipe, context)[: seeds.size]
+            if not trusted.all():
+                # What the gate refuses leads nowhere: its names are not those of the query.
+                seeds = seeds[trusted]
+                leg = find(recipe, context, seeds, candidates.scores[: trusted.size][trusted])
         if leg.slots.size:
-            seeds = candidates.slots[: recipe.graph_seeds]
             if recipe.graph == "names":
                 leg = with_seeds(leg, seeds)
             # Names and the walk lead back to their seeds.
@@ -116,15 +122,12 @@ def rank_candidates(recipe: Recipe, context: RecallContext, candidates: Candidat
     result = Ranked(slots[kept], scores[kept], _moved(explain, kept), trace=trace)
     if passed[worst]:
         return result
-    return Ranked(
-        result.slots,
-        result.scores,
-        result.explain,
-        int(slots[worst]),
-        float(scores[worst]),
-        lambda: explain(worst),
-        lambda: missed(worst),
-        trace,
+    return replace(
+        result,
+        refused=int(slots[worst]),
+        refused_score=float(scores[worst]),
+        refused_explain=lambda: explain(worst),
+        missed=lambda: missed(worst),
     )
 
 
@@ -474,12 +477,9 @@ def gate(
     too, if the query is about a time or a place, or beside others that pass by themselves.
     """
     cosine, match, ceiling = evidence.cosines, evidence.matches, evidence.ceiling or 1.0
-    similar = cosine >= context.least_similarity
-    worded = (match > 0) & (match >= recipe.least_match * ceiling)
+    worded = evidence.worded(recipe)
     certain = confidence >= recipe.least_confidence
-    passed = similar if recipe.only_vectors_pass else similar | worded
-    if not recipe.vector_pool or context.vector is None:
-        passed = worded
+    passed = evidence.passing(recipe, context)
     if context.about_time or context.here is not None or passed.any():
         passed = passed | evidence.supported
 
