@@ -35,6 +35,8 @@ OWN = "MEMORATA_TEST_POSTGRES"
 """Names the address of a server to test on instead, for those who have one running."""
 CITUS = "MEMORATA_TEST_CITUS"
 """Names the address of a coordinator of Citus; the tables are then distributed."""
+ON_CITUS = pytest.mark.skipif(not os.environ.get(CITUS), reason=f"{CITUS} names no coordinator of Citus")
+ON_ONE = pytest.mark.skipif(bool(os.environ.get(CITUS)), reason="a plain server is needed")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,9 +1,11 @@
 """What is derived can be wrong, is found to be, and is made anew."""
 
+import os
 from collections.abc import Mapping
 
 import psycopg
 import pytest
+from tests.store.conftest import CITUS
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 
 from memorata.model.errors import NotSupportedHere, StoreCorrupt
@@ -43,7 +45,8 @@ def test_a_sound_store_has_no_problems(full: PostgresStore) -> None:
             "does not match its checksum",
         ),
         (
-            "UPDATE records SET terms = (SELECT terms FROM records WHERE slot = 1) WHERE slot = 0",
+            "UPDATE records r SET terms = o.terms FROM records o "
+            "WHERE o.namespace = r.namespace AND o.slot = 1 AND r.slot = 0",
             "words are not listed for the memories that contain them",
         ),
         ("UPDATE records SET terms = NULL WHERE slot = 0", "words are not listed"),
@@ -84,6 +87,9 @@ def test_statistics_count_everything(full: PostgresStore) -> None:
     assert found.pop("changes") >= 7
     assert found.pop("methods") == full.methods()
     assert found.pop("server").startswith("PostgreSQL ")
+    for of_citus in ("shards", "servers", "single_shard", "multi_shard"):
+        assert (of_citus in found) == bool(os.environ.get(CITUS))
+        found.pop(of_citus, None)
     assert found == {
         "memories": 5,
         "forgotten": 1,

@@ -1,18 +1,14 @@
 """Tables over the servers of a Citus cluster; on a plain server, that there is none is said."""
 
-import os
 from collections.abc import Iterator
 
 import pytest
-from tests.store.conftest import CITUS
+from tests.store.conftest import ON_CITUS, ON_ONE
 
 import memorata
 from memorata.model.errors import InvalidArgument, ServerUnsuitable
 from memorata.store.postgres.distribution import Distribution, distribute, placed
 from memorata.store.postgres.store import PostgresStore
-
-ON_CITUS = pytest.mark.skipif(not os.environ.get(CITUS), reason=f"{CITUS} names no coordinator of Citus")
-ON_ONE = pytest.mark.skipif(bool(os.environ.get(CITUS)), reason="a plain server is needed")
 
 
 @ON_ONE

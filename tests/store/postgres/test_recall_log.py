@@ -8,6 +8,7 @@ from contextlib import closing
 import numpy as np
 import psycopg
 import pytest
+from tests.store.conftest import ON_ONE
 from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.model.errors import StoreUnavailable
@@ -95,6 +96,7 @@ def waiters(connection: psycopg.Connection) -> int:
     return int(row[0])
 
 
+@ON_ONE
 def test_who_waits_for_a_namespace_holds_nothing_that_others_count_with(
     store: PostgresStore, used: str
 ) -> None:
@@ -106,8 +108,10 @@ def test_who_waits_for_a_namespace_holds_nothing_that_others_count_with(
         with store.together():
             store.use("b", ["two"], NOW)
             log.start()
-            while not waiters(looking):
+            until = time.monotonic() + 30
+            while not waiters(looking) and time.monotonic() < until:
                 time.sleep(0.01)
+            assert waiters(looking)
             # If the log of the other held anything that is counted with, these two would wait for each other.
             store.recalls.log([logged("r3", [0], "b")], LogBounds())
         log.join(30)
