@@ -68,14 +68,19 @@ def test_short_runs_are_joined_with_their_segments_and_long_ones_stay(store: Sql
     assert store.check(terms_of) == []
 
 
+def join_short(store: SqliteStore, span: tuple[int, int, int]) -> None:
+    runs = coding.runs_within(connection(store), span).fetchall()
+    coding.join_short(connection(store), span[0], runs)
+
+
 def test_only_neighbours_are_joined(store: SqliteStore) -> None:
     add(store, 0, 1)
     for first, slots in ((0, 3), (3, 9), (12, 2), (14, 2), (16, 8), (24, 1)):
         coding.write(connection(store), (1, first, slots), None)
-    coding.join_short(connection(store), (1, 0, 25))
+    join_short(store, (1, 0, 25))
     assert spans(store) == [(0, 3), (3, 9), (12, 4), (16, 8), (24, 1)]
-    coding.join_short(connection(store), (2, 0, 25))
-    coding.join_short(connection(store), (1, 16, 9))
+    join_short(store, (2, 0, 25))
+    join_short(store, (1, 16, 9))
     assert spans(store) == [(0, 3), (3, 9), (12, 4), (16, 8), (24, 1)]
 
 

@@ -31,6 +31,8 @@ TAIL: Final = 256
 """Most memories in the tail before they become a segment."""
 
 _FAN_OUT: Final = 8
+_MAX_LEVELS: Final = 4
+"""How many sizes of segments there are: `TAIL`, then `_FAN_OUT` times as many slots each, up to `SPAN`."""
 _VECTORS: Final = (
     "SELECT slot, vectors FROM vectors WHERE +namespace = ? AND number >= ? AND number < ? ORDER BY number"
 )
@@ -74,8 +76,7 @@ def flush(
             "UPDATE records SET terms = NULL WHERE namespace = ? AND slot >= ?",
             (namespace.number, namespace.flushed),
         )
-    while _merge_newest(session, namespace.number):
-        pass
+    _merge_newest(session, namespace.number)
     session.execute(
         "UPDATE namespaces SET flushed = ?, generation = generation + 1 WHERE number = ?",
         (slots, namespace.number),
@@ -175,13 +176,14 @@ def _write(
     coding.write(session, span, coded)
 
 
-def _insert(session: Session, span: tuple[int, int, int], lists: Lists) -> None:
-    """Write a segment; `span` is its namespace, its first slot and the number of its slots."""
+def _insert(session: Session, span: tuple[int, int, int], lists: Lists) -> int:
+    """Write a segment and return its number; `span` is its namespace, first slot and number of slots."""
     buckets, blocks = lists.blocks()
     segment = session.insert("segments", "namespace, first, slots, buckets", (*span, buckets))
     session.executemany(
         session.dialect.postings.add, [(span[0], segment, place, block) for place, block in blocks]
     )
+    return segment
 
 
 def _remove(session: Session, number: int, segments: Sequence[int]) -> None:
@@ -193,18 +195,22 @@ def _remove(session: Session, number: int, segments: Sequence[int]) -> None:
     )
 
 
-def _merge_newest(session: Session, number: int) -> bool:
-    """Merge the newest neighbours if there are enough of one size; return whether there were."""
-    newest = session.execute(
+def _merge_newest(session: Session, number: int) -> None:
+    """Merge the newest neighbours as long as there are enough of one size."""
+    rows = session.execute(
         "SELECT number, first, slots FROM segments WHERE namespace = ? ORDER BY first DESC LIMIT ?",
-        (number, _FAN_OUT),
-    ).fetchall()[::-1]
-    together = sum(slots for _, _, slots in newest)
-    if len(newest) < _FAN_OUT or together > SPAN or len({_level(slots) for _, _, slots in newest}) > 1:
-        return False
-    _merge(session, number, newest)
-    coding.join_short(session, (number, newest[0][1], together))
-    return True
+        (number, _FAN_OUT * _MAX_LEVELS),
+    )
+    segments = rows.fetchall()[::-1]
+    while True:
+        newest = segments[-_FAN_OUT:]
+        together = sum(slots for _, _, slots in newest)
+        if len(newest) < _FAN_OUT or together > SPAN or len({_level(slots) for _, _, slots in newest}) > 1:
+            return
+        # Sent before rows of the merge are read, so that a server answers all of it at once.
+        runs = coding.runs_within(session, (number, newest[0][1], together))
+        segments[-_FAN_OUT:] = [_merge(session, number, newest)]
+        coding.join_short(session, number, runs.fetchall())
 
 
 def _level(slots: int) -> int:
@@ -215,18 +221,19 @@ def _level(slots: int) -> int:
     return level
 
 
-def _merge(session: Session, number: int, parts: list[tuple[int, int, int]]) -> None:
-    """Replace neighbouring segments by one, leaving out what is gone."""
+def _merge(session: Session, number: int, parts: list[tuple[int, int, int]]) -> tuple[int, int, int]:
+    """Replace neighbouring segments by one, leaving out what is gone; return its number, start and slots."""
     first = parts[0][1]
     slots = sum(part[2] for part in parts)
-    records = session.execute(
+    starts = {segment: start for segment, start, _ in parts}
+    states = session.execute(
         "SELECT record FROM records WHERE namespace = ? AND slot >= ? AND slot < ? ORDER BY slot",
         (number, first, first + slots),
-    ).fetchall()
-    gone = unpacked_run(b"".join([record for (record,) in records]), len(records))["state"] == GONE
-    starts = {segment: start for segment, start, _ in parts}
+    )
     rows = session.execute(*session.dialect.postings.of_segments(number, list(starts)))
+    records = states.fetchall()
+    gone = unpacked_run(b"".join([record for (record,) in records]), len(records))["state"] == GONE
     blocks = sorted(((starts[segment], block) for segment, _, block in rows), key=lambda block: block[0])
     lists = merged(blocks, first, gone)
-    _remove(session, number, [segment for segment, _, _ in parts])
-    _insert(session, (number, first, slots), lists)
+    _remove(session, number, list(starts))
+    return _insert(session, (number, first, slots), lists), first, slots

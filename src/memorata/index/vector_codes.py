@@ -9,6 +9,7 @@ vectors.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memorata.index.codes import Codes
-from memorata.store.database import Session
+from memorata.store.database import Rows, Session
 
 SHORT_RUN_SLOTS: Final = 1_000
 """A run of fewer slots is joined with its neighbours when their segments become one."""
@@ -37,22 +38,24 @@ def write(session: Session, span: tuple[int, int, int], coded: tuple[int, Codes]
     session.insert("vector_codes", "namespace, first, slots, embedder, codes", (*span, embedder, codes))
 
 
-def join_short(session: Session, span: tuple[int, int, int]) -> None:
-    """Join the short runs inside a span of slots with those beside them."""
-    runs: list[tuple[int, int, int]] = session.execute(
-        _WITHIN, (span[0], span[1], span[1] + span[2])
-    ).fetchall()
+def runs_within(session: Session, span: tuple[int, int, int]) -> Rows:
+    """Send the query for the runs inside a span of slots: the number, first slot and slots of each."""
+    return session.execute(_WITHIN, (span[0], span[1], span[1] + span[2]))
+
+
+def join_short(session: Session, number: int, runs: Iterable[tuple[int, int, int]]) -> None:
+    """Join the short runs of a namespace, of neighbours in order, with those beside them."""
     for short, members in groupby(runs, key=lambda run: run[2] < SHORT_RUN_SLOTS):
         parts = list(members)
         if short and len(parts) > 1:
-            _join(session, span[0], parts)
+            _join(session, number, parts)
 
 
 def rewrite_without(session: Session, number: int, gone: npt.NDArray[np.int64]) -> None:
     """Write the runs that hold some slots, which ascend, anew without those."""
     for run, first, slots in session.execute(_EVERY, (number,)).fetchall():
         begin, end = np.searchsorted(gone, [first, first + slots])
-        _, blob = _read(session, number, run) if begin < end else (None, None)
+        _, blob = _read(session, number, run).fetchone() if begin < end else (None, None)
         if blob is not None:
             kept = np.ones(slots, np.bool_)
             kept[gone[begin:end] - first] = False
@@ -70,7 +73,9 @@ def drop(session: Session, number: int) -> None:
 
 def _join(session: Session, number: int, parts: list[tuple[int, int, int]]) -> None:
     first, slots = parts[0][1], sum(part[2] for part in parts)
-    runs = [_read(session, number, run) for run, _, _ in parts]
+    # All are sent before the first is read, so that a server answers them at once.
+    sent = [_read(session, number, run) for run, _, _ in parts]
+    runs = [rows.fetchone() for rows in sent]
     embedders = {embedder for embedder, _ in runs}
     blobs = [blob for _, blob in runs if blob is not None]
     coded = None
@@ -84,8 +89,8 @@ def _join(session: Session, number: int, parts: list[tuple[int, int, int]]) -> N
     write(session, (number, first, slots), coded)
 
 
-def _read(session: Session, number: int, run: int) -> tuple[int, bytes | None]:
-    row: tuple[int, bytes | None] = session.execute(
+def _read(session: Session, number: int, run: int) -> Rows:
+    """Send the query for a run: its embedder and codes."""
+    return session.execute(
         "SELECT embedder, codes FROM vector_codes WHERE +namespace = ? AND number = ?", (number, run)
-    ).fetchone()
-    return row
+    )
