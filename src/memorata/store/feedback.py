@@ -18,7 +18,7 @@ from memorata.store.database import Session
 from memorata.store.exposures import team_slots
 from memorata.store.facets import Facet, reads_namespace, writes_namespace
 from memorata.store.logged_recall import column_name
-from memorata.store.recall_log import read_recalls
+from memorata.store.recall_log import LOGGED, features_in
 from memorata.store.rows import (
     Namespace,
     find_namespace,
@@ -30,6 +30,7 @@ from memorata.store.rows import (
 )
 
 _LONG_AGO: Final = -(2**63)
+_SLOT: Final = "SELECT slot FROM memories WHERE namespace = ? AND id = ?"
 _NO_SLOT: Final = -1
 
 
@@ -50,22 +51,20 @@ class FeedbackStore(Facet):
     @writes_namespace
     def add(self, session: Session, namespace: str, feedback: Feedback) -> None:
         """Write feedback on a hit of a logged recall, with the features of the hit."""
+        asked, found = feedback.recall_id, feedback.memory_id
+        if (key := session.dialect.namespace_number(namespace)) is not None:
+            session.namespace(namespace, [(_SLOT, (key, found)), (LOGGED, (key, asked))])
         row = find_namespace(session, namespace)
         if row is None:
-            raise RecallNotFound(feedback.recall_id, namespace)
-        slot = slots_of(session, row.number, [feedback.memory_id]).get(feedback.memory_id, _NO_SLOT)
-        recalls = read_recalls(session, row, ids=[feedback.recall_id])
-        if not recalls:
-            raise RecallNotFound(feedback.recall_id, namespace)
-        (recall,) = recalls
-        features: Mapping[str, float] = {}
-        if feedback.memory_id in recall.ids:
-            features = recall.of(feedback.memory_id)
-        elif slot not in team_slots(session, row.number, feedback.recall_id):
-            raise InvalidArgument(
-                "memory_id", feedback.memory_id, f"a memory that the recall {recall.id} found"
-            )
-        _insert(session, row.number, slot, LoggedFeedback(feedback, features, recall.embedder))
+            raise RecallNotFound(asked, namespace)
+        (slot,) = session.execute(_SLOT, (row.number, found)).fetchone() or (_NO_SLOT,)
+        recall = session.execute(LOGGED, (row.number, asked)).fetchone()
+        if recall is None:
+            raise RecallNotFound(asked, namespace)
+        features = features_in(recall, slot)
+        if features is None and slot not in team_slots(session, row.number, asked):
+            raise InvalidArgument("memory_id", found, f"a memory that the recall {asked} found")
+        _insert(session, row.number, slot, LoggedFeedback(feedback, features or {}, recall[0]))
 
     @writes_namespace
     def put(self, session: Session, namespace: str, logged: Sequence[LoggedFeedback]) -> None:

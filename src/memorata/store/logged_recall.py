@@ -78,8 +78,7 @@ class LoggedRecall:
         """Return the features of one candidate, by column."""
         if memory_id not in self.ids:
             raise InvalidArgument("memory_id", memory_id, f"a memory that the recall {self.id} found")
-        row = self.values[self.ids.index(memory_id)].tolist()
-        return {name: value for name, value in zip(self.columns, row, strict=True) if value == value}
+        return features_at(self.columns, self.values, self.ids.index(memory_id))
 
 
 @frozen
@@ -92,6 +91,16 @@ class LogBounds:
     def __post_init__(self) -> None:
         checks.whole("recalls", self.recalls, 1)
         checks.whole("megabytes", self.megabytes, 1)
+
+
+def features_at(columns: Sequence[str], values: Singles, place: int) -> dict[str, float]:
+    """Return the features of the candidate at a place, by column; missing ones are left out.
+
+    >>> features_at(["lexical", "vector"], np.array([[1, 2], [0.5, np.nan]], np.float32), 1)
+    {'lexical': 0.5}
+    """
+    row = values[place].tolist()
+    return {name: value for name, value in zip(columns, row, strict=True) if value == value}
 
 
 def packed(entry: LoggedRecall) -> tuple[str, bytes]:

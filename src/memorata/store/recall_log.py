@@ -24,6 +24,7 @@ from memorata.store.logged_recall import (
     LogBounds,
     LoggedRecall,
     encoded,
+    features_at,
     kept_rows,
     packed,
     read_back,
@@ -47,6 +48,8 @@ _READ: Final = (
     "SELECT r.id, r.at, r.query, p.data, r.embedder, r.said, r.candidates, r.shown FROM recalls r "
     "JOIN recall_recipes p ON p.namespace = r.namespace AND p.number = r.recipe WHERE r.namespace = ?"
 )
+LOGGED: Final = "SELECT embedder, said, candidates FROM recalls WHERE namespace = ? AND id = ?"
+"""Reads what :func:`features_in` needs of one recall."""
 _MEGABYTE: Final = 10**6
 _UNBOUNDED: Final = LogBounds(LARGEST, LARGEST)
 _ROW_OVERHEAD: Final = 100
@@ -149,6 +152,14 @@ def read_recalls(
     values.append(LARGEST if limit is None else min(limit, LARGEST))
     rows = session.execute(f"{sql} ORDER BY r.number DESC LIMIT ?", values)
     return read_back(rows, namespace.path, lambda slots: ids_at(session, namespace.number, slots))
+
+
+def features_in(logged: Sequence[Any], slot: int) -> dict[str, float] | None:
+    """Return the features, by column, that a memory had in a row of `LOGGED`; None if it was not found."""
+    _, description, blob = logged
+    slots, columns, values = unpacked(json.loads(description), blob)
+    places = np.flatnonzero(slots == slot)
+    return features_at(columns, values, int(places[0])) if places.size else None
 
 
 def purge_recalls(session: Session, number: int, slots: Sequence[int]) -> None:
