@@ -18,7 +18,7 @@ import memorata
 from memorata import Engine
 from memorata.engine.recall.result import RecallResult
 from memorata.evaluate.dataset import Document, Haystack
-from memorata.evaluate.datasets.locomo import read_locomo
+from memorata.evaluate.datasets.conversations import read_locomo
 
 PARTS: Final = ("parts/large", "parts/middle", "parts/small")
 _SHARES: Final = (0, 0, 0, 0, 0, 0, 1, 1, 1, 2)

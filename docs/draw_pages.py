@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import memorata
 from memorata.engine import Engine
-from memorata.service.importer import ASKED, conversation
+from memorata.service.transfer import ASKED, conversation
 from memorata.web.app import create_pages
 
 DRAWN = Path(__file__).parent / "images"

@@ -13,7 +13,7 @@ from rich.text import Text
 
 import memorata
 from memorata.cli.recall import explanation_tree, hits_table
-from memorata.service.importer import conversation
+from memorata.service.transfer import conversation
 
 QUESTION = "Why did we move the job queue to PostgreSQL?"
 DRAWN = Path(__file__).parent / "recall.svg"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memorata.cli import admin
-from memorata.cli.session import Session
+from memorata.cli.command import Session
 from memorata.model import errors
 from memorata.service.errors import kind_of
 

@@ -19,7 +19,7 @@ from memorata.cli.demo import tour
 from memorata.cli.recall import signals
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.model.errors import InvalidArgument
-from memorata.service.importer import ASKED, CONVERSATION, conversation
+from memorata.service.transfer import ASKED, CONVERSATION, conversation
 
 
 class TestTheConversation:

@@ -9,7 +9,7 @@ import pytest
 from typer.main import get_command
 
 from memorata.cli.app import app
-from memorata.cli.session import GlobalOptions
+from memorata.cli.command import GlobalOptions
 from memorata.engine.settings import Settings
 from memorata.service.codec import FIELDS
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memorata.cli.command import GlobalOptions, Session
 from memorata.cli.evaluation import (
     DATASETS,
     dataset_of,
@@ -19,12 +20,11 @@ from memorata.cli.evaluation import (
     run_files,
 )
 from memorata.cli.output import Output
-from memorata.cli.session import GlobalOptions, Session
 from memorata.engine import RECIPES
 from memorata.evaluate import runner
 from memorata.evaluate.datasets import READERS
 from memorata.evaluate.run_file import read_run
-from memorata.evaluate.sections import MEASURES
+from memorata.evaluate.tables import MEASURES
 from memorata.model.errors import DatasetError, InvalidArgument
 
 Run = Callable[..., Any]

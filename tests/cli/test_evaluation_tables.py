@@ -10,7 +10,7 @@ from memorata.cli.output import Output
 from memorata.evaluate.dataset import Question
 from memorata.evaluate.run_file import Answer, Machine, Run, RunHeader
 from memorata.evaluate.scores import compare, score
-from memorata.evaluate.sections import ScoredRun, Section
+from memorata.evaluate.tables import ScoredRun, Section
 
 ASKED = (
     Question("q1", "", "food", relevant={"d1": 1.0}),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memorata.cli.session import GlobalOptions, Session
+from memorata.cli.command import GlobalOptions, Session
 from memorata.model.errors import StoreUnavailable
 
 Run = Callable[..., Any]

@@ -19,8 +19,7 @@ from memorata.evaluate.report import (
 )
 from memorata.evaluate.run_file import Answer, Run, RunHeader
 from memorata.evaluate.scores import score
-from memorata.evaluate.sections import ScoredRun, Section
-from memorata.evaluate.tables import markdown
+from memorata.evaluate.tables import ScoredRun, Section, markdown
 
 EVIL = "<script>alert(1)</script>|*x*"
 ASKED = tuple(Question(f"q{n}", "", ("food", EVIL)[n % 2], relevant={f"d{n}": 1.0}) for n in range(6))

@@ -8,7 +8,7 @@ import pytest
 
 from memorata.evaluate.dataset import Question, labels_name, write_labels
 from memorata.evaluate.run_file import Answer, RunHeader, RunWriter, machine, write_machine
-from memorata.evaluate.sections import ScoredRun, score_file, sections
+from memorata.evaluate.tables import ScoredRun, score_file, sections
 from memorata.model.errors import DatasetError
 
 HEADER = RunHeader(

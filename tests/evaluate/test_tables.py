@@ -6,8 +6,16 @@ from pathlib import Path
 from memorata.evaluate.dataset import Question
 from memorata.evaluate.run_file import Answer, Machine, Run, RunHeader
 from memorata.evaluate.scores import score
-from memorata.evaluate.sections import ScoredRun, Section
-from memorata.evaluate.tables import abstention, by_kind, cost, differences, quality, tables
+from memorata.evaluate.tables import (
+    ScoredRun,
+    Section,
+    abstention,
+    by_kind,
+    cost,
+    differences,
+    quality,
+    tables,
+)
 
 ASKED = (
     Question("q1", "", "food", relevant={"d1": 1.0}),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memorata.evaluate.metrics import measure
 from memorata.evaluate.run_file import Answer, Run, RunHeader, RunWriter
-from memorata.evaluate.sections import score_file, sections
+from memorata.evaluate.tables import score_file, sections
 from memorata.evaluate.trec import (
     is_trec,
     judged_by,

@@ -15,7 +15,7 @@ from memorata.http.app import create_api
 from memorata.http.context import json_lines
 from memorata.http.middleware import Limits
 from memorata.service.formats.record import Record
-from memorata.service.importer import Importer
+from memorata.service.transfer import Importer
 
 LINES = {"Content-Type": "application/x-ndjson"}
 

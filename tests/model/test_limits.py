@@ -16,7 +16,7 @@ from memorata.model.memory import (
     Source,
     depth,
 )
-from memorata.service.export import export_rows
+from memorata.service.transfer import export_rows
 
 
 def nested(levels: int) -> Any:

@@ -19,7 +19,7 @@ from memorata.model.errors import InvalidArgument, NotAdmitted
 from memorata.service import auth
 from memorata.service.auth import FAILURES, RateLimiter, Sessions, check_network
 from memorata.service.formats.record import Notes
-from memorata.service.importer import sources
+from memorata.service.transfer import sources
 from memorata.web.app import create_pages
 
 WRONG = "mem_0000000000000000_" + "A" * 43

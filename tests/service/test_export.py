@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memorata.model import Entity, InvalidArgument, Relation
-from memorata.service.export import entity_row, read_entity, read_relation, relation_row
+from memorata.service.transfer import entity_row, read_entity, read_relation, relation_row
 from memorata.store.entities import EntityRecord
 
 NOW = datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=UTC)

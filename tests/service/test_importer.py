@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.service.formats import jsonl
-from memorata.service.formats.record import Notes, Record
-from memorata.service.importer import Importer, files_of
+from memorata.service.formats.record import Notes, Record, jsonl_record
 from memorata.service.record_writer import ImportCounts
+from memorata.service.transfer import Importer, files_of
 
 AT = "2026-05-07T00:00:00+00:00"
 TEA = {"id": "tea", "content": "Anna likes tea", "created_at": AT, "forgotten_at": AT}
@@ -65,7 +64,7 @@ def test_skipped_and_broken_records_are_told_apart_with_their_places(engine: mem
 
 
 def take_lines(importer: Importer, lines: list[tuple[int, bytes]]) -> None:
-    importer.add([jsonl.record(number, line) for number, line in lines])
+    importer.add([jsonl_record(number, line) for number, line in lines])
 
 
 def test_every_kind_of_line_comes_in_with_its_times(engine: memorata.Engine) -> None:

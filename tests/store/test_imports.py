@@ -6,7 +6,7 @@ from memorata import Engine
 from memorata.embed import LexicalEmbedder
 from memorata.model import InvalidArgument
 from memorata.service.formats.record import Record
-from memorata.service.importer import Importer
+from memorata.service.transfer import Importer
 from memorata.store.store import Store
 from memorata.text import analyser
 

@@ -24,7 +24,7 @@ from memorata.engine import Engine
 from memorata.engine.access import ApiKeys
 from memorata.model.entity import Place
 from memorata.model.memory import Source
-from memorata.service.importer import ASKED, conversation
+from memorata.service.transfer import ASKED, conversation
 from memorata.web.app import create_pages
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import RECIPES
 from memorata.model.hit import Explanation
-from memorata.web.contributions import Piece, contributions, segments
+from memorata.web.search import Piece, contributions, segments
 
 
 def leaf(label: str, value: float) -> Explanation:

@@ -8,7 +8,7 @@ import pytest
 from memorata.engine.recipes.recipe import GROUPS, PARAMETERS, RECIPES, Recipe
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Parameter
-from memorata.web.controls import controls, read_changes, written
+from memorata.web.forms import controls, read_changes, written
 
 MINE = Recipe(name="mine")
 
@@ -86,7 +86,7 @@ def test_numbers_are_written_as_people_write_them() -> None:
 
 def test_a_new_parameter_is_in_the_group_it_declares(monkeypatch: pytest.MonkeyPatch) -> None:
     new = Parameter("novelty", float, 0.5, "How new.", 0, 1, (), GROUPS[-1])
-    monkeypatch.setattr("memorata.web.controls.PARAMETERS", (*PARAMETERS, new))
+    monkeypatch.setattr("memorata.web.forms.PARAMETERS", (*PARAMETERS, new))
     last = controls(SimpleNamespace(**MINE.as_dict(), novelty=0.5), {})[-1]  # type: ignore[arg-type]
     assert (last.title, last.controls[-1].name) == (GROUPS[-1], "novelty")
 

@@ -11,8 +11,7 @@ from memorata.engine import Engine
 from memorata.engine.recall.evidence import EVIDENCE
 from memorata.engine.recipes.recipe import RECIPES
 from memorata.web.app import create_pages
-from memorata.web.contributions import Piece
-from memorata.web.search import rows, sentence, signal
+from memorata.web.search import Piece, rows, sentence, signal
 
 LIVE = {"HX-Request": "true", "HX-Target": "results"}
 

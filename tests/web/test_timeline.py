@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from memorata.engine import Engine
 from memorata.web.app import create_pages
-from memorata.web.timeline import bins
+from memorata.web.browse import bins
 
 
 def at(*parts: int) -> datetime:

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 import memorata
 from memorata.engine import Engine
-from memorata.service.importer import conversation
+from memorata.service.transfer import conversation
 from memorata.web.app import create_pages
 
 

@@ -27,7 +27,7 @@ from memorata.service.conversation import Conversation, message_fields
 from memorata.service.data_rows import recalled_block
 from memorata.service.formats import transcripts
 from memorata.service.formats.record import Reading, Record, stable_id
-from memorata.service.importer import Importer
+from memorata.service.transfer import Importer
 
 if TYPE_CHECKING:
     from memorata.engine import Engine

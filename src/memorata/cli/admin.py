@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import UNSOUND
+from memorata.cli.command import UNSOUND, Session
 from memorata.cli.options import new_file
 from memorata.cli.output import counted, embedder_name, memories, one_line, progress, size
-from memorata.cli.session import Session
 from memorata.model.errors import NotGiven, NotSupportedHere, StoreCorrupt
 from memorata.service.errors import EMBEDDER
 

@@ -21,8 +21,7 @@ from typer import Option
 from typer.main import get_group
 
 from memorata._version import __version__
-from memorata.cli.command import Group, add_command, guarded, with_global_options
-from memorata.cli.session import GlobalOptions, Session
+from memorata.cli.command import GlobalOptions, Group, Session, add_command, guarded, with_global_options
 
 COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "memories": {
@@ -34,10 +33,11 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "recall": {"Remember and recall": "recall briefing", "Look around": "recipes"},
     "entities": {"Entities, graph, place and time": "relate entities", "Remove": "about purge-entity"},
     "graph": {"Entities, graph, place and time": "paths communities hubs near cells timeline"},
-    "lifecycle": {"Keep in order": "pin unpin used confirm maintain consolidate"},
-    "duplicates": {"Keep in order": "duplicates contradictions"},
-    "transfer": {"Files": "import export copy"},
-    "namespaces": {
+    "lifecycle": {
+        "Keep in order": "pin unpin used confirm maintain consolidate duplicates contradictions",
+    },
+    "transfer": {
+        "Files": "import export copy",
         "Look around": "namespaces",
         "Remove": "purge-namespace",
         "Keep in order": "namespace",

@@ -16,8 +16,8 @@ from typer import Argument, Option
 
 from memorata._version import __version__
 from memorata.cli import options
+from memorata.cli.command import Session
 from memorata.cli.output import memories, one_line, size
-from memorata.cli.session import Session
 from memorata.model.errors import EmbedderError, InvalidArgument, MemorataError, MissingExtra
 
 if TYPE_CHECKING:

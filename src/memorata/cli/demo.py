@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 from typer import Option
 
 from memorata._frozen import frozen
+from memorata.cli.command import Session
 from memorata.cli.output import counted, embedder_name, hidden_reasons, memory_table, one_line
 from memorata.cli.recall import explanation_tree, hits_table, signals
-from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class _Clock:
     """A clock that is set by hand, so that every session is remembered on its own day."""
 
     def __init__(self) -> None:
-        from memorata.service.importer import ASKED
+        from memorata.service.transfer import ASKED
 
         self.now = ASKED
 
@@ -96,7 +96,7 @@ def _walk(path: Path, embedder: str, console: Console) -> Mapping[str, RecallRes
 def _remember(memory: Engine, clock: _Clock, console: Console) -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from memorata.service.importer import ASKED, conversation
+    from memorata.service.transfer import ASKED, conversation
 
     memories = conversation()
     people = {memory.source.speaker for memory in memories}
@@ -192,7 +192,7 @@ def _meaning(walk: _Walk) -> None:
 
 
 def _identifier(walk: _Walk) -> None:
-    from memorata.service.importer import conversation
+    from memorata.service.transfer import conversation
 
     walk.recall("identifier", "What is WX7741920?", limit=1)
     walk.notice(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 from typer import Argument, Option
 
 from memorata.cli import options
+from memorata.cli.command import Session
 from memorata.cli.options import EntityName, memory_of
 from memorata.cli.output import counted, dumps, memories, one_line, visible
-from memorata.cli.session import Session
 from memorata.cli.transfer import open_target
 from memorata.model.errors import InvalidArgument
 
@@ -222,7 +222,7 @@ def _note_other_texts(session: Session, result: About) -> None:
 
 
 def _write(result: About, namespace: str, target: TextIO) -> None:
-    from memorata.service.export import about_rows
+    from memorata.service.transfer import about_rows
 
     for row in about_rows(result, namespace):
         target.write(dumps(row, target) + "\n")

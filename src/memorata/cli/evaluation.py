@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, Unpack
 
 from typer import Argument, Option
 
+from memorata.cli.command import Session
 from memorata.cli.evaluation_tables import section_json, show_comparison, show_runs
 from memorata.cli.options import FALSE, TRUE, Changes, one_of, parameter_values, recipe_names
 from memorata.cli.output import Output, counted
-from memorata.cli.session import Session
 from memorata.model.errors import DatasetError, InvalidArgument
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memorata.engine import Recipe
     from memorata.evaluate.dataset import Dataset, Question
     from memorata.evaluate.run_file import Run
-    from memorata.evaluate.sections import ScoredRun
+    from memorata.evaluate.tables import ScoredRun
 
 DATASETS: Final = {
     "longmemeval": "LongMemEval, S, M or oracle: its JSON file.",
@@ -92,7 +92,7 @@ def evaluate(
     """Run recipes on a data set and measure them."""
     from memorata.evaluate.dataset import GRANULARITIES, FirstQuestions
     from memorata.evaluate.runner import run
-    from memorata.evaluate.sections import score_file, sections
+    from memorata.evaluate.tables import score_file, sections
 
     one_of("--granularity", granularity, GRANULARITIES)
     recipes = recipes_of(recipe or [], set or [], reranker=session.settings.reranker != "none")
@@ -197,7 +197,7 @@ def score(
     **labels: Unpack[LabelOptions],
 ) -> None:
     """Score a run file: with the labels beside it, or, of any other program, with labels that you name."""
-    from memorata.evaluate.sections import sections
+    from memorata.evaluate.tables import sections
 
     (section,) = sections(scored_runs([run], **labels))
     if session.output.json:
@@ -236,7 +236,7 @@ def report(
 ) -> None:
     """Write report.md and report.html about runs: tables, curves, kinds of question, time."""
     from memorata.evaluate.report import write_report
-    from memorata.evaluate.sections import sections
+    from memorata.evaluate.tables import sections
 
     scored = scored_runs(run_files(runs), **labels)
     report_files = write_report(output, [section.best_first() for section in sections(scored)])
@@ -256,7 +256,7 @@ def scored_runs(
 ) -> list[ScoredRun]:
     """Read runs, find their labels as the options say or else beside them, and score them."""
     from memorata.evaluate.run_file import read_run
-    from memorata.evaluate.sections import labels_of, score_file
+    from memorata.evaluate.tables import labels_of, score_file
     from memorata.evaluate.trec import is_trec, judged_by, kinds_of, run_reader
 
     measures = measures_of(measure)
@@ -330,7 +330,7 @@ def recipes_of(names: Sequence[str], settings: Sequence[str], *, reranker: bool 
 def measures_of(names: Sequence[str] | None) -> list[str]:
     """Return the measures of those names, the usual ones if none is named."""
     from memorata.evaluate.metrics import measure
-    from memorata.evaluate.sections import MEASURES
+    from memorata.evaluate.tables import MEASURES
 
     measures = list(dict.fromkeys(names or MEASURES))
     for name in measures:

@@ -8,7 +8,7 @@ from memorata.cli.output import Output, one_line
 
 if TYPE_CHECKING:
     from memorata.evaluate.scores import Comparison
-    from memorata.evaluate.sections import ScoredRun, Section
+    from memorata.evaluate.tables import ScoredRun, Section
 
 
 def show_runs(output: Output, section: Section, *, macro: bool = False) -> None:

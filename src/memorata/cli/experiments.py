@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from memorata.cli import options
+from memorata.cli.command import Session
 from memorata.cli.options import parameter_values, text_of
 from memorata.cli.output import interval, speaker_line
-from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
 from memorata.service.errors import NOT_FOUND
 

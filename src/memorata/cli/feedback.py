@@ -9,9 +9,9 @@ from typing import Annotated
 from typer import Argument, Option
 
 from memorata.cli import options
+from memorata.cli.command import Session
 from memorata.cli.options import MemoryId, memory_of, parameter_values, recall_id_of, recipe_of
 from memorata.cli.output import counted, interval, one_line, short_id
-from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
 
 RecallId = Annotated[str, Argument(metavar="RECALL", help="The recall: its id, or a part of it.")]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from typer import Argument, Option
 
 from memorata.cli import options
+from memorata.cli.command import Session
 from memorata.cli.options import one_of, place_of
 from memorata.cli.output import counted, memory_table, one_line, plain_line, visible
-from memorata.cli.session import Session
 from memorata.service.errors import NOT_FOUND
 
 if TYPE_CHECKING:

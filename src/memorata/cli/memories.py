@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, Unpack
 from typer import Argument, Option
 
 from memorata.cli import options
+from memorata.cli.command import Session
 from memorata.cli.options import (
     TIERS,
     MemoryId,
@@ -35,7 +36,6 @@ from memorata.cli.output import (
     short_id,
     visible,
 )
-from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument, NotGiven
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from typer import Argument
 
+from memorata.cli.command import Session
 from memorata.cli.options import one_of
 from memorata.cli.output import progress
-from memorata.cli.session import Session
 from memorata.model.errors import EmbedderError, MemorataError
 from memorata.service.errors import EMBEDDER
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from typer import Argument, Option
 
 from memorata.cli import options
+from memorata.cli.command import Session
 from memorata.cli.options import (
     one_of,
     parameter_values,
@@ -21,7 +22,6 @@ from memorata.cli.options import (
     time_of,
 )
 from memorata.cli.output import byline, counted, embedder_name, one_line, short_id, speaker_line, visible
-from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
 from memorata.service.errors import NOT_FOUND
 

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from typer import Argument, Option
 
+from memorata.cli.command import Session
 from memorata.cli.output import visible
-from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument, MissingExtra, NotGiven
 
 if TYPE_CHECKING:

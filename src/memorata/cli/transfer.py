@@ -1,4 +1,4 @@
-"""Import, export and copy."""
+"""Transfer: import, export and copy of memories; namespaces, which are linked, moved, split and purged."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import UNSOUND
+from memorata.cli.command import UNSOUND, Session
 from memorata.cli.options import new_file, one_of
 from memorata.cli.output import counted, dumps, memories, progress
-from memorata.cli.session import Session
-from memorata.model.errors import InvalidArgument, MemorataError
+from memorata.model.errors import InvalidArgument, MemorataError, NotGiven
 from memorata.service.errors import STORE, USAGE
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
     from memorata.service.formats.record import Notes
-    from memorata.service.importer import Importer
+    from memorata.service.transfer import Importer
+
 
 FORMATS: Final = (
     "text", "markdown", "jsonl", "chatgpt", "claude", "claude-code", "codex", "mcp-memory", "mem0",
@@ -53,7 +53,7 @@ def import_(
         raise InvalidArgument("--purge", True, "left out, or given to memorata import undo")
     from memorata.service.formats import SPLITS, read
     from memorata.service.formats.record import Notes
-    from memorata.service.importer import Importer, sources
+    from memorata.service.transfer import Importer, sources
 
     if format is not None:
         one_of("--format", format, FORMATS)
@@ -113,7 +113,7 @@ def export(
     force: options.Force = False,
 ) -> None:
     """Write memories, entities and relations as JSONL, forgotten and superseded ones too."""
-    from memorata.service.export import export_rows
+    from memorata.service.transfer import export_rows
 
     output = session.output
     with session.memory() as engine, open_target(file, force=force) as target:
@@ -244,3 +244,88 @@ def _report(session: Session, importer: Importer, notes: Notes, files: int, *, d
     output.say(f"from {counted(files, 'file')} · {session.settings.db}")
     if importer.import_id:
         output.say(f"memorata import undo {importer.import_id} takes it out again")
+
+
+Linked = Annotated[str, Argument(metavar="LINKED", help="The namespace that is seen from this one.")]
+Moved = Annotated[str, Argument(metavar="NAMESPACE", help="The namespace to move.")]
+To = Annotated[str, Argument(metavar="TO", help="Where to.")]
+
+
+def namespaces(session: Session) -> None:
+    """List the namespaces and how many memories each holds."""
+    output = session.output
+    with session.memory() as engine:
+        counts = engine.store.namespaces()
+    if output.json:
+        output.data({"namespaces": dict(counts)})
+        return
+    for name, count in counts.items():
+        output.line(f"{name}\t{count}" if not output.terminal else f"{count:>9,}  {name}")
+    output.say(f"{counted(len(counts), 'namespace')} · {session.settings.db}")
+
+
+def purge_namespace(
+    session: Session,
+    namespace_path: str = Argument(metavar="NAMESPACE", help="A namespace; those below it stay."),
+    yes: options.Yes = False,
+) -> None:
+    """Remove a namespace for good: memories, names, relations, logs, its own name. This cannot be undone."""
+    with session.memory() as engine:
+        count = engine.store.namespaces().get(namespace_path)
+        if count is None:
+            raise InvalidArgument("NAMESPACE", namespace_path, "one that there is (memorata namespaces)")
+        question = f"Remove the namespace {namespace_path} and its {memories(count)}?"
+        if not session.confirm(question, yes=yes):
+            return
+        removed = engine.admin.purge_namespace(namespace_path)
+    session.output.result(
+        {"namespace": namespace_path, "memories": removed},
+        f"Removed {namespace_path} and its {memories(removed)}.",
+    )
+
+
+def link(session: Session, linked: Linked, filter: options.Filter = None) -> None:
+    """Let this namespace inherit from another: recall --inherit sees it."""
+    with session.memory(create=True) as engine:
+        link_ = engine.namespaces.link(linked, filter=filter)
+        text = f"{engine.namespace} sees {link_.namespace} where it is asked with --inherit."
+    session.output.result({"namespace": link_.namespace, "filter": link_.filter}, text)
+
+
+def unlink(session: Session, linked: Linked) -> None:
+    """Take a link back."""
+    with session.memory() as engine:
+        engine.namespaces.unlink(linked)
+    session.output.result({"unlinked": linked}, f"{linked} is no longer linked.")
+
+
+def links(session: Session) -> None:
+    """List what this namespace is linked to."""
+    with session.memory() as engine:
+        linked = engine.namespaces.links()
+    rows = [{"namespace": link.namespace, "filter": link.filter} for link in linked]
+    session.output.result({"links": rows}, *(link.namespace for link in linked))
+    if not linked:
+        session.output.say("It is linked to none.")
+
+
+def move(
+    session: Session,
+    namespace_path: Moved,
+    to: To,
+    alone: bool = Option(False, help="Leave what is below it where it is."),
+) -> None:
+    """Give a namespace another path, with everything in it and below it, all or nothing."""
+    with session.memory() as engine:
+        moved = engine.namespaces.move(namespace_path, to, below=not alone)
+    session.output.result({"moved": moved}, *(f"{old} → {new}" for old, new in moved.items()))
+
+
+def split(session: Session, to: To, filter: options.Filter = None, dry_run: options.DryRun = False) -> None:
+    """Move the memories that meet --filter from this namespace into another, all or nothing."""
+    if filter is None:
+        raise NotGiven("--filter", "to tell which memories go")
+    with session.memory() as engine:
+        moved = engine.namespaces.split(filter, to, dry_run=dry_run)
+    key, verb = ("would_move", "Would move") if dry_run else ("moved", "Moved")
+    session.output.changed(key, moved, verb)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, Unpack
 from typer import Option
 
 from memorata.cli import options
+from memorata.cli.command import Session
 from memorata.cli.options import parameter_values, recipe_names, recipe_of
 from memorata.cli.output import counted
-from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument, NotEnoughData, WorkUnderWay
 
 if TYPE_CHECKING:

@@ -109,7 +109,7 @@ class Imports:
         --------
         >>> import memorata
         >>> from memorata.service.formats.record import Record
-        >>> from memorata.service.importer import Importer
+        >>> from memorata.service.transfer import Importer
         >>> with memorata.open(":memory:", embedder="lexical") as memory:
         ...     Importer(memory, batch="notes").add([Record(1, {"content": "Anna likes tea."})])
         ...     (done,) = memory.transfer.imports.list()

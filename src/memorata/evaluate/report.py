@@ -11,8 +11,19 @@ from pathlib import Path
 from typing import Final
 
 from memorata.evaluate.plots import bars, curves, ranges, shares
-from memorata.evaluate.sections import BASELINE, ScoredRun, Section
-from memorata.evaluate.tables import Cell, Table, abstention, by_kind, cost, differences, markdown, quality
+from memorata.evaluate.tables import (
+    BASELINE,
+    Cell,
+    ScoredRun,
+    Section,
+    Table,
+    abstention,
+    by_kind,
+    cost,
+    differences,
+    markdown,
+    quality,
+)
 
 _BESIDE: Final = 14
 """The longest detail that fits beside its figure."""

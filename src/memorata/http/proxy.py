@@ -30,8 +30,14 @@ from memorata.http.middleware import loopback_names
 from memorata.http.server import address_of, leave, listening
 from memorata.model.errors import InvalidArgument, MemorataError
 from memorata.model.identifiers import namespace as checked_namespace
-from memorata.service.chat_messages import ChatFormat, chat_format, user_of
-from memorata.service.conversation import BUDGET, Conversation, namespace_segment
+from memorata.service.conversation import (
+    BUDGET,
+    ChatFormat,
+    Conversation,
+    chat_format,
+    namespace_segment,
+    user_of,
+)
 
 NAMESPACE: Final = "x-memorata-namespace"
 SESSION: Final = "x-memorata-session"

@@ -27,10 +27,9 @@ from memorata.http.errors import RESPONSES, problem, request_id
 from memorata.http.telemetry import DELETE, SEARCH
 from memorata.service.answers import ImportAnswer, ImportsAnswer, UndoneImportAnswer
 from memorata.service.codec import Json, plain
-from memorata.service.export import export_rows
-from memorata.service.formats import jsonl
-from memorata.service.importer import Importer
+from memorata.service.formats.record import jsonl_record
 from memorata.service.schemas import MAX_TEXT, UndoImport
+from memorata.service.transfer import Importer, export_rows
 
 router = APIRouter(prefix="/v1", tags=["import and export"], responses=RESPONSES)
 
@@ -98,7 +97,7 @@ def undo_import(context: UnkeyedAdminContext, body: UndoImport) -> Json:
 
 
 def _add(importer: Importer, lines: Sequence[tuple[int, bytes]]) -> None:
-    importer.add([jsonl.record(number, line) for number, line in lines])
+    importer.add([jsonl_record(number, line) for number, line in lines])
 
 
 async def _lines(

@@ -1,7 +1,7 @@
 """The one JSON form of what the interfaces show: memories, hits, entities, relations, recipes, runs.
 
 A memory has a key for every field of :class:`~memorata.model.memory.Memory`, by its own name, and comes back
-from it exactly. Times are ISO 8601 in UTC. The rows of an export are in :mod:`memorata.service.export`.
+from it exactly. Times are ISO 8601 in UTC. The rows of an export are in :mod:`memorata.service.transfer`.
 """
 
 from __future__ import annotations

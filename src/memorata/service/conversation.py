@@ -1,16 +1,25 @@
-"""Recall for a prompt and capture of messages, for the hooks, the proxy and the adapters of agents."""
+"""Recall for a prompt and capture of messages, for the hooks, the proxy and the adapters of agents.
+
+Requests and replies of chat services have three formats: OpenAI's chat completions (``messages``) and
+responses (``input``), and Anthropic's messages. Memories go before the text of the last user message: all
+before it stays as it is, and with it what a service has cached.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+from memorata._frozen import frozen
 from memorata.service.data_rows import recalled_block
 from memorata.service.formats.record import chat_fields, stable_id
 from memorata.service.formats.transcripts import category_of, message_text
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
+
 
 BUDGET: Final = 800
 """Tokens of memories that a prompt is given."""
@@ -76,3 +85,147 @@ def message_fields(id_: str, role: str, content: str, session: str) -> dict[str,
     """Return the fields of a message as a memory."""
     source = {"speaker": role, "session": session}
     return chat_fields(id_, content, source, category=category_of(role, content))
+
+
+_TEXT_TYPES: Final = ("text", "input_text")
+
+
+@frozen
+class ChatFormat:
+    """A format of chat: the key of its messages, the type of text parts, and the readers of replies."""
+
+    key: str
+    part: str
+    whole: Callable[[Mapping[str, Any]], Iterator[str]]
+    delta: Callable[[Mapping[str, Any]], Iterator[str]]
+
+    def messages(self, body: Mapping[str, Any]) -> list[Any]:
+        """Return the messages of a request; a bare text is one user message."""
+        messages = body.get(self.key)
+        if isinstance(messages, str):
+            return [{"role": "user", "content": messages}]
+        return list(messages) if isinstance(messages, list) else []
+
+    def prompt(self, body: Mapping[str, Any]) -> tuple[int, str]:
+        """Return the position and the text of the last user message; -1 where there is none."""
+        messages = self.messages(body)
+        for position in range(len(messages) - 1, -1, -1):
+            if text := _user_text(messages[position]):
+                return position, text
+        return -1, ""
+
+    def with_block(self, body: Mapping[str, Any], block: str) -> dict[str, Any]:
+        """Return a request with a block of data before the text of its prompt."""
+        messages = self.messages(body)
+        position, _ = self.prompt(body)
+        if position < 0 or not block:
+            return dict(body)
+        message = dict(messages[position])
+        content = message["content"]
+        if isinstance(content, str):
+            message["content"] = f"{block}\n\n{content}"
+        else:
+            message["content"] = [{"type": self.part, "text": block}, *content]
+        messages[position] = message
+        if isinstance(body.get(self.key), str):
+            return {**body, self.key: message["content"]}
+        return {**body, self.key: messages}
+
+    def reply(self, data: bytes, media_type: str) -> str:
+        """Return the text of a reply, sent as a whole or as server-sent events."""
+        if media_type == "text/event-stream":
+            return "".join(text for event in _events(data) for text in self.delta(event))
+        return "".join(self.whole(json.loads(data)))
+
+    def session(self, body: Mapping[str, Any]) -> str:
+        """Return a name for a conversation: clients send it whole each time, so it begins the same."""
+        first = next((text for message in self.messages(body) if (text := _user_text(message))), "")
+        return f"chat-{stable_id('chat', first)[:18]}"
+
+
+def user_of(body: Mapping[str, Any]) -> str:
+    """Return the user of a request: its `user`, `safety_identifier`, or `user_id` in its metadata."""
+    metadata = body.get("metadata")
+    user_id = metadata.get("user_id") if isinstance(metadata, Mapping) else None
+    user = body.get("user") or body.get("safety_identifier") or user_id
+    return user if isinstance(user, str) else ""
+
+
+def _user_text(message: object) -> str:
+    """Return the text of a user message; nothing for results of tools and other roles."""
+    if not isinstance(message, Mapping) or message.get("role") != "user":
+        return ""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content.strip()
+    parts = content if isinstance(content, list) else []
+    texts = [part["text"] for part in parts if isinstance(part, Mapping) and part.get("type") in _TEXT_TYPES]
+    return "\n".join(text for text in texts if isinstance(text, str)).strip()
+
+
+def _events(data: bytes) -> Iterator[Mapping[str, Any]]:
+    """Yield the data of server-sent events that are JSON objects."""
+    for line in data.decode("utf-8", "replace").splitlines():
+        if not line.startswith("data:"):
+            continue
+        try:
+            event = json.loads(line.removeprefix("data:"))
+        except ValueError:  # [DONE], or an event that was cut off
+            continue
+        if isinstance(event, Mapping):
+            yield event
+
+
+def _texts(*values: object) -> Iterator[str]:
+    yield from (value for value in values if isinstance(value, str))
+
+
+def _at(value: Any, *path: str | int) -> Any:  # noqa: ANN401 - whatever a service sends
+    """Return what is at a path of plain data; None where it leads nowhere."""
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def _output_texts(answer: Mapping[str, Any]) -> Iterator[str]:
+    for item in _at(answer, "output") or ():
+        for part in _at(item, "content") or ():
+            if _at(part, "type") == "output_text":
+                yield from _texts(_at(part, "text"))
+
+
+def _content_texts(answer: Mapping[str, Any]) -> Iterator[str]:
+    for part in _at(answer, "content") or ():
+        if _at(part, "type") == "text":
+            yield from _texts(_at(part, "text"))
+
+
+def _response_delta(event: Mapping[str, Any]) -> Iterator[str]:
+    return _texts(event.get("delta") if event.get("type") == "response.output_text.delta" else None)
+
+
+CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = {
+    "chat/completions": ChatFormat(
+        "messages",
+        "text",
+        lambda answer: _texts(_at(answer, "choices", 0, "message", "content")),
+        lambda event: _texts(_at(event, "choices", 0, "delta", "content")),
+    ),
+    "responses": ChatFormat("input", "input_text", _output_texts, _response_delta),
+    "messages": ChatFormat(
+        "messages", "text", _content_texts, lambda event: _texts(_at(event, "delta", "text"))
+    ),
+}
+"""By the end of the path of a request, its format."""
+
+
+def chat_format(path: str) -> ChatFormat | None:
+    """Return the format of requests to a path; None for one that is no chat.
+
+    >>> chat_format("/v1/chat/completions").key, chat_format("/v1/models")
+    ('messages', None)
+    """
+    return next((shape for end, shape in CHAT_FORMATS.items() if path.rstrip("/").endswith(f"/{end}")), None)

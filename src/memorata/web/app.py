@@ -32,15 +32,12 @@ from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service.jobs import Jobs
 from memorata.web import (
     browse,
-    experiments,
     graph,
     map,
     memory,
     review,
     search,
     settings,
-    timeline,
-    transfer,
     tuning,
 )
 from memorata.web.context import BROKEN, PageContext, PageRoute, failure
@@ -60,13 +57,10 @@ _ROUTES: Final[tuple[PageRoute, ...]] = (
     *browse.ROUTES,
     *memory.ROUTES,
     *graph.ROUTES,
-    *timeline.ROUTES,
     *map.ROUTES,
     *review.ROUTES,
     *tuning.ROUTES,
-    *experiments.ROUTES,
     *settings.ROUTES,
-    *transfer.ROUTES,
 )
 
 

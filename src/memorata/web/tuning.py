@@ -1,7 +1,9 @@
-"""The tuning lab: judge hits, tune on the judgements, keep what wins.
+"""The tuning lab and the experiments dashboard: judge hits, tune on the judgements, compare, keep what wins.
 
 A recall made here is logged, so that its judgements can be learnt from. Tuning is a job over all feedback
 (:mod:`memorata.learn.tuning`); what wins on held-out queries can be installed as a recipe, and rolled back.
+The numbers of experiments hold however often one looks (:mod:`memorata.learn.hypothesis`), so the page may be
+open all day.
 """
 
 from __future__ import annotations
@@ -14,6 +16,12 @@ from starlette.responses import Response
 
 from memorata._frozen import frozen
 from memorata.engine.access import LOCAL
+from memorata.learn.assignment import Variant
+from memorata.learn.experiments import (
+    METHODS,
+    ExperimentStatus,
+    winning_recipe,
+)
 from memorata.learn.gate import TunedThresholds, tune_gate
 from memorata.learn.training_set import from_feedback, relevance
 from memorata.learn.tuning import Tuned, install, tune_families, tune_recipe, tune_weights
@@ -26,6 +34,7 @@ from memorata.service import jobs as work
 from memorata.service.jobs import Job
 from memorata.store.logged_recall import LoggedRecall
 from memorata.web.context import PageContext, PageRoute
+from memorata.web.forms import controls, read_changes
 
 _KIND: Final = "tuning"
 _Result: TypeAlias = Tuned | TunedThresholds
@@ -175,16 +184,6 @@ def _logged(context: PageContext, recall: str) -> LoggedRecall:
     return recalls[0]
 
 
-ROUTES: Final = (
-    PageRoute("/lab", lab),
-    PageRoute("/lab/outcome", outcome),
-    PageRoute("/lab/ask", ask, "POST"),
-    PageRoute("/lab/judge", judge, "POST"),
-    PageRoute("/lab/tune", tune, "POST"),
-    PageRoute("/lab/install", keep, "POST"),
-)
-
-
 WIDTH: Final = 480.0
 HEIGHT: Final = 180.0
 _LEFT_MARGIN: Final = 56.0
@@ -263,3 +262,89 @@ def plotted(
         x_label,
         y_label,
     )
+
+
+_FIRST: Final = "as it is"
+
+
+@frozen
+class Standing:
+    """An experiment as it is shown."""
+
+    status: ExperimentStatus
+    variants: tuple[Variant, ...]
+
+
+def dashboard(context: PageContext) -> Response:
+    """Show every experiment of the namespace."""
+    engine, namespace = context.engine, context.namespace
+    standings = tuple(
+        Standing(
+            engine.experiments.status(running.experiment.name, namespace=namespace),
+            tuple(running.experiment.variants),
+        )
+        for running in engine.experiments.list(namespace=namespace)
+    )
+    return context.page(
+        "experiments.html",
+        standings=standings,
+        recipe=engine.recipes.get(namespace=namespace),
+        methods=METHODS,
+        groups=controls(engine.recipes.get(namespace=namespace), {}),
+        logged=engine.recall_log.how.recalls,
+    )
+
+
+def create(context: PageContext) -> Response:
+    """Start an experiment: the recipe as it is against one with some parameters changed."""
+    values = context.values
+    base = context.engine.recipes.get(namespace=context.namespace)
+    changes = read_changes(base, values)
+    if not changes:
+        raise InvalidArgument("settings", base.name, "a recipe with at least one control turned")
+    share = values.number("share", 0.5)
+    weight = 0.5 if share is None else share
+    variants = (Variant(_FIRST, 1 - weight), Variant(values.text("variant", "changed"), weight, changes))
+    context.engine.experiments.create(
+        values.text("name"),
+        variants,
+        method=values.text("method", METHODS[0]),
+        least_users=values.whole("users", 100, 2),
+        least_days=values.whole("days", 7, 1),
+        namespace=context.namespace,
+    )
+    return context.go(context.url("/experiments"))
+
+
+def stop(context: PageContext) -> Response:
+    """Stop an experiment."""
+    context.engine.experiments.stop(context.values.text("name"), namespace=context.namespace)
+    return context.go(context.url("/experiments"))
+
+
+def keep_winner(context: PageContext) -> Response:
+    """Save the recipe of the winner, and use it from now on."""
+    engine, name = context.engine, context.values.text("name")
+    status = engine.experiments.status(name, namespace=context.namespace)
+    recipe = winning_recipe(status)
+    if recipe is None:
+        raise InvalidArgument("name", name, f"an experiment with a winner; {status.reason}")
+    evidence: dict[str, Any] = {"by": "experiment", "experiment": name, "reason": status.reason}
+    saved = context.values.text("recipe")
+    engine.recipes.save(saved, recipe, evidence=evidence, namespace=context.namespace)
+    engine.recipes.use(saved, namespace=context.namespace)
+    return context.go(context.url("/settings") + "#recipes")
+
+
+ROUTES: Final = (
+    PageRoute("/lab", lab),
+    PageRoute("/lab/outcome", outcome),
+    PageRoute("/lab/ask", ask, "POST"),
+    PageRoute("/lab/judge", judge, "POST"),
+    PageRoute("/lab/tune", tune, "POST"),
+    PageRoute("/lab/install", keep, "POST"),
+    PageRoute("/experiments", dashboard),
+    PageRoute("/experiments", create, "POST"),
+    PageRoute("/experiments/stop", stop, "POST"),
+    PageRoute("/experiments/keep", keep_winner, "POST"),
+)

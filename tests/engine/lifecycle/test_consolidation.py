@@ -14,7 +14,7 @@ from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.write.purge import SUMMARY_OF
 from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid
 from memorata.model.memory import Tier
-from memorata.service.importer import ASKED, conversation
+from memorata.service.transfer import ASKED, conversation
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 TEA = (

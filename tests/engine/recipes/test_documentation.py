@@ -11,7 +11,7 @@ from memorata.engine.recipes.recipe import GROUPS, PARAMETERS, RECIPES
 from memorata.model import Parameter
 from memorata.service.codec import recipe_json
 from memorata.service.schemas import RecallRequest
-from memorata.web.controls import controls, written
+from memorata.web.forms import controls, written
 
 DOCS = Path(__file__).parents[3] / "docs"
 BY_NAME = pytest.mark.parametrize("parameter", PARAMETERS, ids=lambda each: each.name)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memorata.evaluate.datasets.beir import read_beir
+from memorata.evaluate.datasets.document_collections import read_beir
 from memorata.model.errors import DatasetError, InvalidArgument
 
 HEADER = "query-id\tcorpus-id\tscore\n"

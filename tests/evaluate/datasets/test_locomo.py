@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memorata.evaluate.dataset import Haystack
-from memorata.evaluate.datasets.locomo import read_locomo
+from memorata.evaluate.datasets.conversations import read_locomo
 from memorata.evaluate.datasets.reader import FileDataset
 from memorata.model.errors import DatasetError, InvalidArgument
 

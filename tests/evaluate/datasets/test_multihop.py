@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memorata.evaluate.datasets.multihop import read_multihop
+from memorata.evaluate.datasets.document_collections import read_multihop
 from memorata.model.errors import DatasetError, InvalidArgument
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from memorata.evaluate.datasets.smart import read_smart
+from memorata.evaluate.datasets.document_collections import read_smart
 from memorata.model.errors import DatasetError
 
 DOCUMENTS = """.I 1

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from memorata.service.formats import jsonl, read
-from memorata.service.formats.jsonl import lines, nearest_key
-from memorata.service.formats.record import Record
+from memorata.service.formats import read
+from memorata.service.formats.record import Record, json_lines, jsonl_records, nearest_key
 
 
 def records(text: str | bytes, format: str, **options: Any) -> list[Record]:
@@ -45,14 +44,14 @@ def test_a_key_that_should_be_content_is_pointed_out() -> None:
 
 
 def test_an_example_of_lines() -> None:
-    assert list(lines(b'{"a": 1}\n\nx')) == [
+    assert list(json_lines(b'{"a": 1}\n\nx')) == [
         (1, {"a": 1}, ""),
         (3, None, "not JSON: Expecting value at character 1"),
     ]
 
 
 def test_an_example_of_records() -> None:
-    assert next(jsonl.records(b'"Tea."')).fields == {"content": "Tea."}
+    assert next(jsonl_records(b'"Tea."')).fields == {"content": "Tea."}
 
 
 def test_an_example_of_nearest_key() -> None:

@@ -10,7 +10,7 @@ import memorata
 from memorata.service.formats import format_of, read
 from memorata.service.formats.record import Notes, Record
 from memorata.service.formats.transcripts import claude_code, codex
-from memorata.service.importer import Importer, sources
+from memorata.service.transfer import Importer, sources
 
 
 def turn(uuid: str, content: object, type: str = "user", **more: object) -> dict[str, Any]:

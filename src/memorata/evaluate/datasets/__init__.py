@@ -9,12 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from memorata.evaluate.dataset import Dataset
-from memorata.evaluate.datasets.beir import read_beir
-from memorata.evaluate.datasets.locomo import read_locomo
-from memorata.evaluate.datasets.longmemeval import read_longmemeval
-from memorata.evaluate.datasets.multihop import read_multihop
+from memorata.evaluate.datasets.conversations import read_locomo, read_longmemeval
+from memorata.evaluate.datasets.document_collections import read_beir, read_multihop, read_smart
 from memorata.evaluate.datasets.plain import read_facts, read_jsonl
-from memorata.evaluate.datasets.smart import read_smart
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 

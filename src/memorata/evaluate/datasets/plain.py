@@ -21,9 +21,8 @@ from pathlib import Path
 
 from memorata._frozen import frozen
 from memorata.evaluate.dataset import Document, Haystack, Question, opaque
-from memorata.evaluate.datasets.json_records import Record, json_records
 from memorata.evaluate.datasets.reader import FileDataset, Judgements
-from memorata.evaluate.files import numbered_lines
+from memorata.evaluate.files import Record, json_records, numbered_lines
 from memorata.model.errors import DatasetError, shown
 
 

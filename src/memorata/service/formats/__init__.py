@@ -16,8 +16,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memorata.engine.write.drafts import cleaned
-from memorata.service.formats import chatgpt, claude, jsonl, mcp_memory, mem0, text, transcripts
-from memorata.service.formats.record import Reading, Record, is_declaration, text_id
+from memorata.service.formats import text, transcripts
+from memorata.service.formats.chat_exports import chatgpt, claude
+from memorata.service.formats.memory_exports import mcp_memory, mem0
+from memorata.service.formats.record import Reading, Record, is_declaration, jsonl_records, text_id
 
 FORMATS: Final = (
     "text", "markdown", "jsonl", "chatgpt", "claude", "claude-code", "codex", "mcp-memory", "mem0",
@@ -44,12 +46,12 @@ _WHOLE_FILES: Final = (
     (re.compile(rb'\{\s*"results"\s*:\s*\['), "mem0"),
 )
 _READERS: Final = {
-    "chatgpt": chatgpt.records,
-    "claude": claude.records,
+    "chatgpt": chatgpt,
+    "claude": claude,
     "claude-code": transcripts.claude_code,
     "codex": transcripts.codex,
-    "mcp-memory": mcp_memory.records,
-    "mem0": mem0.records,
+    "mcp-memory": mcp_memory,
+    "mem0": mem0,
 }
 
 
@@ -71,7 +73,7 @@ def read(
             clean = (replace(record, fields=cleaned(record.fields)) for record in reading.records)
             reading = Reading(reading.total, clean)
         return reading
-    records = jsonl.records(data) if format == "jsonl" else _prose(data, format, name, link, split)
+    records = jsonl_records(data) if format == "jsonl" else _prose(data, format, name, link, split)
     return Reading(data.count(b"\n") + 1, _with_ids(records, format, name))
 
 

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from memorata.service.data_rows import RECALLED_TAG
-from memorata.service.formats.jsonl import lines
-from memorata.service.formats.record import Reading, Record, chat_fields, stable_id, text_of
+from memorata.service.formats.record import Reading, Record, chat_fields, json_lines, stable_id, text_of
 from memorata.text.standing_sentences import standing
 
 # Written around what a hook hands to an agent, and around what agents insert into user messages.
@@ -64,7 +63,7 @@ def _records(
     data: bytes, message_of: Callable[[_Line, _Session], Record | tuple[_Line, str]]
 ) -> Iterator[Record]:
     session = _Session()
-    for number, line, problem in lines(data):
+    for number, line, problem in json_lines(data):
         if problem or not isinstance(line, dict):
             yield Record(number, problem=problem or "not an object")
             continue

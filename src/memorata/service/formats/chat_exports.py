@@ -1,9 +1,13 @@
-"""The conversations of a ChatGPT export (``conversations.json``) as records, one for each message.
+"""The conversations of exports of ChatGPT and Claude.ai (``conversations.json``) as records, one a message.
 
-The file is a list of conversations. Each has a `mapping`, a tree of nodes that are linked to their parents
-and hold a message or nothing; editing a message or asking again makes a branch. `current_node` is the end of
-the branch that was shown last: the path from there to the root, read backwards, is the conversation. Messages
-on other branches are skipped, and so are those of the system and of tools.
+ChatGPT's file is a list of conversations. Each has a `mapping`, a tree of nodes that are linked to their
+parents and hold a message or nothing; editing a message or asking again makes a branch. `current_node` is the
+end of the branch that was shown last: the path from there to the root, read backwards, is the conversation.
+Messages on other branches are skipped, and so are those of the system and of tools.
+
+Claude.ai's has conversations with `uuid`, `name` and `chat_messages`; a message has `uuid`, `sender` (human
+or assistant), `created_at`, its `text`, and in newer exports `content`, a list of blocks of which only those
+of type text are taken.
 """
 
 from __future__ import annotations
@@ -19,20 +23,21 @@ from memorata.service.formats.record import (
     chat_fields,
     conversations,
     stable_id,
+    text_of,
     title_of,
 )
 
-_SPEAKERS: Final = ("user", "assistant")
+_CHATGPT_SPEAKERS: Final = ("user", "assistant")
 _TEXTS: Final = ("text", "multimodal_text")
-_LINK: Final = "https://chatgpt.com/c/"
+_CHATGPT_LINK: Final = "https://chatgpt.com/c/"
 
 
-def records(data: bytes) -> Reading:
+def chatgpt(data: bytes) -> Reading:
     """Return the records of a file."""
-    return conversations(data, "mapping", dict, _messages)
+    return conversations(data, "mapping", dict, _chatgpt_messages)
 
 
-def _messages(number: int, label: str, conversation: dict[str, Any]) -> Iterator[Record]:
+def _chatgpt_messages(number: int, label: str, conversation: dict[str, Any]) -> Iterator[Record]:
     mapping = {key: node if isinstance(node, dict) else {} for key, node in conversation["mapping"].items()}
     path = _shown_path(mapping, conversation.get("current_node"))
     if path is None:
@@ -92,7 +97,7 @@ def _text_of(node: dict[str, Any]) -> tuple[str, str] | None:
     author, content = message.get("author"), message.get("content")
     role = author.get("role") if isinstance(author, dict) else None
     metadata = message.get("metadata")
-    if role not in _SPEAKERS:
+    if role not in _CHATGPT_SPEAKERS:
         return "", f"a message of the {role}" if isinstance(role, str) else "a message without a role"
     if isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation"):
         return "", "a hidden message"
@@ -118,7 +123,7 @@ def _fields(
 ) -> dict[str, Any]:
     title = title_of(conversation)
     session = str(conversation.get("conversation_id") or conversation.get("id") or title)
-    link = f"{_LINK}{session}" if session != title else ""
+    link = f"{_CHATGPT_LINK}{session}" if session != title else ""
     source = {"speaker": message["author"]["role"], "session": session, "position": position, "link": link}
     times = (_seconds(part.get("create_time")) for part in (message, conversation))
     seconds = next((time for time in times if time is not None), None)
@@ -137,3 +142,40 @@ def _seconds(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return float(value) if 0 <= value < 253_402_300_800 else None
+
+
+_CLAUDE_SPEAKERS: Final = {"human": "user", "user": "user", "assistant": "assistant"}
+_CLAUDE_LINK: Final = "https://claude.ai/chat/"
+
+
+def claude(data: bytes) -> Reading:
+    """Return the records of a file."""
+    return conversations(data, "chat_messages", list, _claude_messages)
+
+
+def _claude_messages(number: int, label: str, conversation: dict[str, Any]) -> Iterator[Record]:
+    title, session = title_of(conversation), conversation.get("uuid")
+    position = 0
+    for count, message in enumerate(conversation["chat_messages"], 1):
+        where = f"{label}, message {count}"
+        speaker = _CLAUDE_SPEAKERS.get(str(message.get("sender"))) if isinstance(message, dict) else None
+        if speaker is None:
+            yield Record(number, skipped="a message of neither side", where=where)
+            continue
+        # The text blocks, without thinking and tools; the flat text of older exports.
+        blocks, flat = message.get("content"), message.get("text")
+        content = text_of(blocks if isinstance(blocks, list) else []) or text_of(flat)
+        if not content:
+            reason = "an empty message, or one of attachments or tools alone"
+            yield Record(number, skipped=reason, where=where)
+            continue
+        source = {
+            "speaker": speaker,
+            "session": str(session or title),
+            "position": position,
+            "link": f"{_CLAUDE_LINK}{session}" if session else "",
+        }
+        id_ = stable_id("claude", session or title, message.get("uuid") or count)
+        created_at = message.get("created_at") or conversation.get("created_at")
+        yield Record(number, chat_fields(id_, content, source, created_at, title=title), where=where)
+        position += 1

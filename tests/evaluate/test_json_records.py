@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.evaluate.datasets import json_records as module
-from memorata.evaluate.datasets.json_records import Record, json_records
+from memorata.evaluate import files as module
+from memorata.evaluate.files import Record, json_records
 from memorata.model.errors import DatasetError
 
 VALUES = st.recursive(
