@@ -1,9 +1,11 @@
 """How tests are run: hypothesis without a deadline, the long ones first, and what coverage is measured by.
 
-Coverage is measured of every package, by the tests that are worked by hand: a tracer makes these a quarter
-longer. It would make property tests twice as long, which go over the same lines a hundred times, and tells
-nothing of programs that tests start in processes of their own; so it is off while properties and long tests
-run, and while tests are collected. The packages are imported before, for lines that run at import count too.
+Coverage is measured of every package, by the short tests that are worked by hand: a tracer makes these three
+quarters longer. It would make property tests twice as long, which go over the same lines a hundred times,
+and tells nothing of programs that tests start in processes of their own; so it is off while properties, long
+tests and pages of the documentation run, in tests of a third of a second and more that are marked `untraced`
+because shorter ones go over their lines, and while tests are collected. The packages are imported before, for
+lines that run at import count too.
 """
 
 import gc
@@ -35,9 +37,12 @@ TRACED_CASES = 3
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_sessionstart() -> None:
-    """Import every module while it is traced; a worker begins to trace in this hook."""
-    if Coverage.current() is not None:
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Import every module while it is traced; a worker begins to trace in this hook.
+
+    The process that hands the tests out to workers runs none, and they all wait for it to begin.
+    """
+    if Coverage.current() is not None and not session.config.pluginmanager.hasplugin("dsession"):
         for module in walk_packages(memorata.__path__, "memorata."):
             # An adapter is imported by its own tests, where its framework is installed.
             if not module.name.endswith("__main__") and not module.name.startswith("memorata.adapters."):
@@ -95,6 +100,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         function = item.nodeid.partition("[")[0]
         cases[function] += 1
-        if cases[function] > TRACED_CASES:
+        if cases[function] > TRACED_CASES or item.path.suffix == ".md":
             item.add_marker("untraced")
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
