@@ -28,6 +28,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "build" / "site"
 
 
+@pytest.mark.untraced
 def test_no_link_leads_nowhere(built: Path) -> None:
     assert SITE["broken_links"](built) == []
 

@@ -78,6 +78,7 @@ def test_the_real_process_remembers_recalls_and_leaves_with_its_code(home: Path)
     assert (nothing.returncode, '"hits": []' in nothing.stdout) == (1, True)
 
 
+@pytest.mark.untraced
 def test_a_reader_that_has_had_enough_is_no_error(cli: Run, home: Path) -> None:
     (home / "many.txt").write_text("".join(f"number {number} {'x' * 400}\n" for number in range(2000)))
     assert cli("import", "many.txt", "--split", "lines", "-q").code == 0

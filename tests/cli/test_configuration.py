@@ -34,6 +34,7 @@ def test_settings_that_nobody_changed_take_one_line(cli: Run, home: Path) -> Non
     assert "lease_seconds" in shown[shown.index("default: ") :].splitlines()[0]
 
 
+@pytest.mark.untraced
 def test_a_database_is_described_with_the_embedder_it_was_made_with(
     cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,6 +107,7 @@ def shown() -> Shown:
 
 
 class TestTheWalk:
+    @pytest.mark.untraced
     def test_says_which_embedder_measures_meaning(self, shown: Shown) -> None:
         assert "Embedder: lexical-512." in shown.text
 
@@ -187,6 +188,7 @@ class TestTheWalk:
 
 
 class TestWhereItIsKept:
+    @pytest.mark.untraced
     def test_a_named_file_keeps_the_memories(self, tmp_path: Path) -> None:
         kept = tmp_path / "kept.db"
         assert f'memorata recall --db {kept} "…"' in " ".join(Shown(kept).text.split())
@@ -194,6 +196,7 @@ class TestWhereItIsKept:
             assert len(memory.list(limit=500, hidden=True).memories) == len(conversation())
             assert memory.admin.check() == []
 
+    @pytest.mark.untraced
     def test_what_a_plain_install_finds_by_meaning_alone(self, tmp_path: Path) -> None:
         answers = tour(tmp_path / "demo.db", embedder="builtin", console=Console(file=StringIO()))
         first = answers["meaning"].hits[0]
@@ -207,6 +210,7 @@ class TestWhereItIsKept:
             tour(there, embedder="lexical")
         assert there.read_bytes() == b"something else"
 
+    @pytest.mark.untraced
     def test_every_correction_was_made_on_its_own_day(self, tmp_path: Path) -> None:
         kept = tmp_path / "kept.db"
         Shown(kept)
@@ -226,6 +230,7 @@ class TestWhereItIsKept:
 Run = Callable[..., Any]
 
 
+@pytest.mark.untraced
 def test_it_walks_through_without_touching_your_own_database(cli: Run, home: Path) -> None:
     shown = cli("demo")
     assert shown.code == 0

@@ -126,6 +126,7 @@ JSON = {
 }
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", JSON)
 def test_the_keys_of_the_json_are_described(cli: Run, tea: str, home: Path, name: str) -> None:
     (home / "notes.txt").write_text("one")

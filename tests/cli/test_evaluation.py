@@ -56,6 +56,7 @@ def test_every_format_that_can_be_read_has_a_command() -> None:
 # --- running ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.untraced
 def test_every_recipe_that_can_be_measured_is_a_row(cli: Run, facts: str) -> None:
     shown = cli("eval", "facts", facts)
     assert shown.code == 0

@@ -61,6 +61,7 @@ def workers(home: Path) -> Iterator[tuple[int, str, Any]]:
         yield process.pid, address, process
 
 
+@pytest.mark.untraced
 def test_processes_are_replaced_and_stopped_without_losing_a_request(workers: tuple[int, str, Any]) -> None:
     pid, address, process = workers
     first = children(pid)
@@ -93,6 +94,7 @@ def test_processes_go_when_whoever_watches_them_is_killed(workers: tuple[int, st
     until(lambda: not any(Path(f"/proc/{child}/cmdline").exists() for child in left))
 
 
+@pytest.mark.untraced
 def test_every_process_knows_jobs_pages_memories_and_what_the_others_counted(
     workers: tuple[int, str, Any],
 ) -> None:

@@ -336,6 +336,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "moving.md"
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
 
 
+@pytest.mark.untraced
 def test_every_command_does_what_the_page_says(cli: Run, home: Path) -> None:
     ran = 0
     for kind, name, text in BLOCK.findall(DOCS.read_text("utf-8")):

@@ -133,6 +133,7 @@ def test_a_heat_map_of_two_parameters(cli: Run, taught: Path) -> None:
     assert "exactly two parameters" in cli("tune", "weights", *OVER, "--plot", "drawn").err
 
 
+@pytest.mark.untraced
 def test_what_stays_is_drawn_with_its_own_value(cli: Run, taught: Path) -> None:
     pytest.importorskip("matplotlib")
     cli("tune", "weights", *OVER, "--over", "quality_weight=0.1,0.2", "--use")
@@ -145,6 +146,7 @@ def test_what_stays_is_drawn_with_its_own_value(cli: Run, taught: Path) -> None:
     assert f"chosen: machine_weight 1, {stays} (ndcg@10 1.000)" in said
 
 
+@pytest.mark.untraced
 def test_words_have_no_place_on_a_heat_map(cli: Run, taught: Path) -> None:
     words = ("--over", "fusion=relative,rrf", "--over", "deduplicate=yes,no")
     for over in (words, (*OVER, *words[:2]), OVER):

@@ -60,6 +60,7 @@ def test_the_normal_form_is_its_own_normal_form(content: str) -> None:
     assert normalised(normalised(content)) == normalised(content)
 
 
+@pytest.mark.untraced
 def test_the_normal_form_of_every_character_is_its_own_normal_form() -> None:
     once = normalised("x".join(map(chr, range(sys.maxunicode + 1))))
     is_stable = normalised(once) == once  # by name, as a failure would otherwise print a million characters

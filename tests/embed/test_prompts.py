@@ -39,6 +39,7 @@ def test_presets_and_prompts_of_ones_own() -> None:
     assert set(PRESETS) == {"none", "similarity", "retrieval", "narrative", "romance", "relationship"}
 
 
+@pytest.mark.untraced
 def test_other_prompts_are_another_embedder_and_the_models_own_the_same() -> None:
     own = BuiltinEmbedder()
     other = own.prompted(Prompts("query: ", "passage: "))
@@ -65,6 +66,7 @@ def test_the_lexical_embedder_has_none() -> None:
         with_prompts(LexicalEmbedder(), "none")
 
 
+@pytest.mark.untraced
 def test_a_change_of_prompts_is_noticed_re_embedded_and_recorded(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with memorata.open(path, embedder="builtin") as memory:

@@ -68,6 +68,7 @@ def both(
     return reader.ids, lambda text: theirs.encode(text, add_special_tokens=False).ids
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("text", SENTENCES)
 def test_sentences_have_the_same_tokens(both: tuple[Callable[[str], Any], ...], text: str) -> None:
     ours, theirs = both
@@ -106,6 +107,7 @@ def test_a_word_is_cut_into_as_few_pieces_as_can_be(pieces: list[str], text: str
         assert ours.count(len(pieces)) == theirs.count(len(pieces))
 
 
+@pytest.mark.untraced
 def test_sentences_have_the_same_pieces(models: Path) -> None:
     pieces = (models / "potion-multilingual-128" / "pieces.txt").read_text("utf-8").split("\n")
     theirs, ours = unigram(pieces), piece_reader(pieces, "▁")

@@ -103,6 +103,7 @@ def test_a_batch_is_all_or_nothing(memory: Engine) -> None:
     assert [kept.id for kept in memory.list().memories] == ["taken"]
 
 
+@pytest.mark.untraced
 def test_running_an_import_again_adds_nothing(memory: Engine) -> None:
     items = [{"content": f"thought {number}", "id": f"t{number}"} for number in range(1_500)]
     done: list[int] = []

@@ -99,6 +99,7 @@ def test_reembedding_ends_with_the_vectors_of_a_fresh_store(path: Path, tmp_path
         assert (again.waiting, again.embedded, again.dropped) == (0, 0, 0)
 
 
+@pytest.mark.untraced
 def test_half_way_vectors_of_the_one_are_used_and_never_those_of_the_other(path: Path) -> None:
     with memorata.open(path, embedder=NEW) as memory, memorata.open(path, embedder=OLD) as other:
         assert other.recall("thought number 250").degraded == ()

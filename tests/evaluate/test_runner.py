@@ -138,6 +138,7 @@ def test_all_shipped_recipes_run(tmp_path: Path) -> None:
     assert all(rankings(file)["q1"][0] == "gold-1" for file in files)
 
 
+@pytest.mark.untraced
 def test_the_same_run_twice_is_identical(tmp_path: Path) -> None:
     recipes = MEASURED
     first, second = (
@@ -162,6 +163,7 @@ def test_a_haystack_is_remembered_where_one_says(tmp_path: Path) -> None:
     assert untimed(read_run(in_files[0].path)) == untimed(read_run(in_memory[0].path))
 
 
+@pytest.mark.untraced
 def test_a_haystack_is_remembered_once_for_recipes_that_read_words_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

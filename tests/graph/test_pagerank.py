@@ -200,6 +200,7 @@ def test_the_push_stays_near_the_seed() -> None:
     assert near.nodes.size < 80
 
 
+@pytest.mark.untraced
 def test_many_threads_can_push_at_once() -> None:
     random = np.random.default_rng(3)
     graph = Graph.of(500, random.integers(0, 500, 3000), random.integers(0, 500, 3000))

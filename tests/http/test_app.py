@@ -111,6 +111,7 @@ def state(engine: Engine) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.untraced
 def test_a_key_for_one_namespace_can_do_nothing_in_another(
     foreign: TestClient, engine: Engine, secret: str
 ) -> None:
@@ -181,6 +182,7 @@ def test_what_a_job_about_everything_found_is_for_those_who_may_see_everything(
     assert other.get("/v1/jobs").json() == {"jobs": []}
 
 
+@pytest.mark.untraced
 def test_a_key_that_may_read_may_not_write_and_one_that_may_write_may_not_purge(
     open_client: Callable[..., TestClient], engine: Engine, secret: str
 ) -> None:
@@ -201,6 +203,7 @@ def test_a_key_that_may_read_may_not_write_and_one_that_may_write_may_not_purge(
     assert state(engine) == before
 
 
+@pytest.mark.untraced
 def test_without_a_key_nothing_is_told_but_that_one_is_needed(
     open_client: Callable[..., TestClient], engine: Engine, secret: str
 ) -> None:
@@ -265,6 +268,7 @@ def test_other_sites_may_not_ask_unless_they_are_named(open_client: Callable[...
     assert "access-control-allow-origin" not in other.headers
 
 
+@pytest.mark.untraced
 def test_the_description_says_whether_a_key_is_needed(open_client: Callable[..., TestClient]) -> None:
     needed: dict[bool, list[Any]] = {True: [{"key": []}], False: [{"key": []}, {}]}
     for required, wanted in needed.items():
@@ -273,6 +277,7 @@ def test_the_description_says_whether_a_key_is_needed(open_client: Callable[...,
         assert "security" not in paths["/v1/health"]["get"]
 
 
+@pytest.mark.untraced
 def test_the_description_describes_problems_and_keys(client: TestClient) -> None:
     described = client.get("/v1/openapi.json").json()
     assert described["components"]["securitySchemes"]["key"]["scheme"] == "bearer"

@@ -100,6 +100,7 @@ def test_a_name_like_no_other_is_told_what_there_is(client: TestClient) -> None:
     )
 
 
+@pytest.mark.untraced
 def test_no_route_answers_as_if_it_knew_and_nothing_is_done(client: TestClient, engine: Engine) -> None:
     paths = client.get("/v1/openapi.json").json()["paths"]
     tried = 0

@@ -82,6 +82,7 @@ def test_a_page_of_another_site_cannot_write(mem0: TestClient) -> None:
     assert mem0.post("/mem0/reset", headers={"origin": "https://elsewhere.example"}).status_code == 403
 
 
+@pytest.mark.untraced
 def test_it_is_off_unless_asked_for(client: TestClient) -> None:
     assert client.get("/mem0/v1/ping/").status_code == 404
     assert not [path for path in client.get("/v1/openapi.json").json()["paths"] if "mem0" in path]

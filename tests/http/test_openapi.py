@@ -58,6 +58,7 @@ def test_whatever_is_sent_no_server_error_comes_back(case: schemathesis.Case[Any
     )
 
 
+@pytest.mark.untraced
 def test_an_idempotency_key_is_described_only_where_it_is_kept(api: FastAPI) -> None:
     named = {
         f"{method} {path}"

@@ -175,6 +175,7 @@ def test_under_none_it_is_missed_by_the_name_it_has(client: TestClient) -> None:
     assert (answer.status_code, answer.json()["detail"]) == (422, "body.query: Field required")
 
 
+@pytest.mark.untraced
 def test_the_description_names_it_query(client: TestClient) -> None:
     schemas = client.get("/v1/openapi.json").json()["components"]["schemas"]
     for schema in ("RecallRequest", "ExperimentRecallRequest"):

@@ -98,12 +98,14 @@ def test_cells_are_about_twice_the_root_and_never_nearly_empty() -> None:
     assert sorted(cells_of_all().slots.tolist()) == list(range(10_000))
 
 
+@pytest.mark.untraced
 def test_it_finds_what_the_exact_search_finds() -> None:
     found, fewest = recall(indexed(ROWS, ONE_EACH, cells_of_all()), ROWS, ONE_EACH, None)
     assert found >= 0.99
     assert fewest == 20
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.99])
 def test_a_filter_never_starves(share: float) -> None:
     mask = np.random.default_rng(5).random(10_000) < share
@@ -139,6 +141,7 @@ def test_too_few_in_the_cells_that_are_read_are_noticed(monkeypatch: pytest.Monk
     assert ready.slots(QUESTIONS[0], int(cells_of_all().sizes.max()) + 1, None) is None
 
 
+@pytest.mark.untraced
 def test_passages_bring_each_memory_once() -> None:
     owners = np.sort(np.random.default_rng(3).integers(0, 4_000, 10_000)).astype(np.int32)
     found, fewest = recall(indexed(ROWS, owners, built(ROWS, owners)), ROWS, owners, None)

@@ -105,6 +105,7 @@ WRITES: list[Callable[[SqliteStore], object]] = [
 ]
 
 
+@pytest.mark.untraced
 def test_each_sees_what_the_other_wrote(pair: tuple[SqliteStore, SqliteStore], tmp_path: Path) -> None:
     one, other = pair
     one.add(numbered(0, 20))

@@ -92,6 +92,7 @@ def one_of(store: SqliteStore, statement: str) -> int:
     return int(store._connection.execute(statement).fetchone()[0])
 
 
+@pytest.mark.untraced
 def test_it_is_made_when_asked_for_and_loaded_by_everybody(store: SqliteStore) -> None:
     other = opened(store.path)
     assert index_of(store) is None
@@ -129,6 +130,7 @@ def test_a_small_namespace_gets_none(tmp_path: Path, monkeypatch: pytest.MonkeyP
     store.close()
 
 
+@pytest.mark.untraced
 def test_what_is_written_later_is_found_at_once_and_joins_it_when_it_is_much(store: SqliteStore) -> None:
     renewed(store)
     store.add(entries(COUNT, COUNT + 300))
@@ -236,6 +238,7 @@ def test_vectors_of_another_embedder_get_their_own(store: SqliteStore) -> None:
     assert index_of(store) is not None
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("damage", ["data = zeroblob(length(data))", "data = substr(data, 1, 1000)"])
 def test_a_damaged_one_is_not_used_and_is_told_of_and_made_anew(store: SqliteStore, damage: str) -> None:
     renewed(store)
@@ -253,6 +256,7 @@ def test_a_damaged_one_is_not_used_and_is_told_of_and_made_anew(store: SqliteSto
     other.close()
 
 
+@pytest.mark.untraced
 def test_repair_takes_a_damaged_one_away(store: SqliteStore) -> None:
     renewed(store)
     store._connection.execute("DELETE FROM approximation_parts")

@@ -116,6 +116,7 @@ def test_the_tail_lists_words_in_slot_order_until_a_new_generation() -> None:
     assert (partition.generation, partition.flushed) == (1, 2)
 
 
+@pytest.mark.untraced
 def test_the_tail_gives_a_garbage_collector_nothing_to_go_through() -> None:
     # A server that holds a thousand namespaces would stand still for a quarter of a second now and then.
     partition = Partition(0, exact=True)

@@ -52,6 +52,7 @@ def test_long_lists_stay_where_they_are(store: SqliteStore) -> None:
     assert store.check(terms_of) == []
 
 
+@pytest.mark.untraced
 def test_what_was_reworded_is_merged_and_purged_as_others_are(store: SqliteStore) -> None:
     store.add([entry(f"m{number}", "tea", tags=("old",)) for number in range(300)])
     retag(store, "m3", "new")

@@ -121,6 +121,7 @@ def test_the_last_slot_of_the_longest_segment_fits() -> None:
     assert opened(block)[2].tolist() == [SPAN - 1]
 
 
+@pytest.mark.untraced
 def test_a_term_of_every_slot_of_the_longest_segment_fits() -> None:
     _, ((_, block),) = inverted([(slot, {"content": {"tea": 1}}) for slot in range(SPAN)], 0).blocks()
     assert term_lists(block, "tea")["content"][0].tolist() == list(range(SPAN))

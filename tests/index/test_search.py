@@ -105,6 +105,7 @@ def test_time_and_place(memory: memorata.Engine) -> None:
         assert view.status.count == 1
 
 
+@pytest.mark.untraced
 def test_kept_blocks_say_what_read_ones_do_and_go_with_their_generation(tmp_path: Path) -> None:
     words = [f"word{number}" for number in range(40)]
     with memorata.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as engine:

@@ -73,6 +73,7 @@ def test_the_exact_search_is_the_obvious_one(seed: int, count: int, limit: int, 
     assert search(found, rows, query, limit, mask) == brute(query, owners, rows, limit, mask)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("passages", [1, 3])
 def test_codes_find_what_the_exact_search_finds(passages: int) -> None:
     rows = clustered(6_000, 128)
@@ -215,6 +216,7 @@ def test_room_for_bytes_is_counted_before_they_are_made() -> None:
     assert found.nbytes == counted
 
 
+@pytest.mark.untraced
 def test_more_are_re_scored_where_signs_say_little(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(7)
     # They all point much the same way, so that most have nearly the same signs.

@@ -20,6 +20,7 @@ ALL = {"vector": 0.4, "lexical": 0.6}
 OWN = {"vector": 0.8, "lexical": 0.2}
 
 
+@pytest.mark.untraced
 def test_a_namespace_with_enough_feedback_gets_its_own(engine: Engine, ask: Ask) -> None:
     ask()
     engine.remember("A note about thingav.", namespace="acme/quiet")
@@ -33,6 +34,7 @@ def test_a_namespace_with_enough_feedback_gets_its_own(engine: Engine, ask: Ask)
     assert engine.recipes.get(namespace="acme/quiet").name == "plain"
 
 
+@pytest.mark.untraced
 def test_its_lease_is_renewed_while_it_looks(
     engine: Engine, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,6 +47,7 @@ def test_its_lease_is_renewed_while_it_looks(
     assert len(renewed) >= len(from_feedback(engine).questions)
 
 
+@pytest.mark.untraced
 def test_little_feedback_moves_little(engine: Engine, ask: Ask) -> None:
     ask()
     training = from_feedback(engine)
@@ -56,6 +59,7 @@ def test_little_feedback_moves_little(engine: Engine, ask: Ask) -> None:
     assert far == pytest.approx(0.0)  # the first of the shares that are equally good
 
 
+@pytest.mark.untraced
 def test_what_does_not_win_stays_off(engine: Engine, ask: Ask) -> None:
     ask()
     good = engine.recipe.changed({"vector_weight": 0.2})
@@ -71,6 +75,7 @@ def test_a_namespace_that_another_worker_tunes_is_left_to_it(engine: Engine, ask
     assert engine.recipes.list() == ()
 
 
+@pytest.mark.untraced
 def test_it_has_to_win_against_what_the_namespace_uses(engine: Engine, ask: Ask) -> None:
     ask()
     better = engine.recipe.changed({"vector_weight": 0.2, "session_weight": 0.1})
@@ -92,6 +97,7 @@ def test_it_has_to_win_against_what_the_namespace_uses(engine: Engine, ask: Ask)
     assert engine.recipes.get().name == ADAPTED
 
 
+@pytest.mark.untraced
 def test_looking_again_goes_on_from_where_it_is(engine: Engine, ask: Ask) -> None:
     ask()
     adapt(engine)

@@ -193,6 +193,7 @@ def test_a_falling_sequence_becomes_its_mean_and_a_rising_one_stays() -> None:
     assert rising_means([], []).tolist() == []
 
 
+@pytest.mark.untraced
 def test_pooling_is_linear_in_time() -> None:
     falling = np.arange(200_000, 0, -1.0)
     assert np.ptp(rising_means(falling, np.ones(falling.size))) == 0

@@ -29,6 +29,7 @@ def weeks(count: int) -> dict[str, Decision]:
     return decided
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_every_drawing_is_written_in_either_format(tmp_path: Path, kind: str) -> None:
     files = [
@@ -42,6 +43,7 @@ def test_every_drawing_is_written_in_either_format(tmp_path: Path, kind: str) ->
         assert start.startswith(b"\x89PNG" if kind == "png" else b"<?xml")
 
 
+@pytest.mark.untraced
 def test_the_chosen_point_and_its_numbers_are_written_on_it(tmp_path: Path) -> None:
     choice = at_precision(SIMILAR, LABELS, target=0.7, fallback=0.5)
     drawn = draw_thresholds(CURVE, choice, tmp_path / "curves.svg").read_text()

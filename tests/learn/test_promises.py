@@ -49,6 +49,7 @@ def test_a_real_difference_is_found_by_looking_every_day() -> None:
     assert found.days < 28
 
 
+@pytest.mark.untraced
 def test_team_draft_needs_fewer_questions_than_a_b_for_the_same_power() -> None:
     clicks = simulated_clicks(6_000, seed=1, blur=0.2, other_blur=0.4)
     halves, draft = questions_needed(clicks)

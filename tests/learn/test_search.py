@@ -120,6 +120,7 @@ def flat(setting: Mapping[str, Any]) -> Any:
     return np.random.default_rng(seed).random(60)
 
 
+@pytest.mark.untraced
 def test_a_better_setting_is_found_and_wins() -> None:
     found = optimise(hill, SPACE, NOW, GROUPS, trials=60, folds=3, seed=1)
     assert found.verdict.accepted
@@ -130,12 +131,14 @@ def test_a_better_setting_is_found_and_wins() -> None:
     assert found.tried <= 4 * 60
 
 
+@pytest.mark.untraced
 def test_where_nothing_is_to_be_found_nothing_is_accepted() -> None:
     found = optimise(flat, SPACE, NOW, GROUPS, trials=25, folds=3, seed=1)
     assert not found.verdict.accepted
     assert found.verdict.learnt_gain > 0
 
 
+@pytest.mark.untraced
 def test_the_same_seed_gives_the_same_setting() -> None:
     once, again = (optimise(hill, SPACE, NOW, GROUPS, trials=15, folds=2, seed=3) for _ in range(2))
     assert once == again

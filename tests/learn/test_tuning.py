@@ -30,6 +30,7 @@ def training(engine: Engine, ask: Ask) -> TrainingSet:
     return from_feedback(engine)
 
 
+@pytest.mark.untraced
 def test_the_grid_finds_the_weight_that_feedback_asks_for(engine: Engine, training: TrainingSet) -> None:
     found = tune_weights(training, engine.recipe)
     assert found.verdict.accepted
@@ -41,6 +42,7 @@ def test_the_grid_finds_the_weight_that_feedback_asks_for(engine: Engine, traini
     assert found.evidence()["base"] == "plain"
 
 
+@pytest.mark.untraced
 def test_a_winner_is_saved_used_and_rolled_back(engine: Engine, training: TrainingSet) -> None:
     found = tune_weights(training, engine.recipe)
     saved = install(engine, found, "tuned", use=True)
@@ -69,6 +71,7 @@ def test_too_little_says_how_much_more(engine: Engine, ask: Ask) -> None:
             tune(from_feedback(engine), engine.recipe)
 
 
+@pytest.mark.untraced
 def test_families_are_chosen_by_folds_within_folds(engine: Engine, training: TrainingSet) -> None:
     families = [engine.recipe, Recipe(name="ranks", fusion="rrf", vector_pool=20, lexical_pool=20)]
     found = tune_families(training, engine.recipe, families)
@@ -112,6 +115,7 @@ class Attentive:
         return np.array([float(thing in text) for text in texts])
 
 
+@pytest.mark.untraced
 def test_what_is_compared_is_measured_in_one_way(engine: Engine) -> None:
     # With its re-ranker the recipe in use is as good as can be, which ranking the log again does not show.
     engine.reranker = Attentive()
@@ -146,6 +150,7 @@ def test_a_service_that_is_away_teaches_nothing(engine: Engine, monkeypatch: pyt
     np.testing.assert_array_equal(training.values(words, base), [1.0])
 
 
+@pytest.mark.untraced
 def test_a_guided_search_over_declared_parameters(engine: Engine, training: TrainingSet) -> None:
     pytest.importorskip("optuna")
     found = tune_recipe(training, engine.recipe, ["vector_weight"], trials=8, folds=2)

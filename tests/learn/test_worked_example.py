@@ -13,6 +13,7 @@ from memorata.cli.app import app
 TEXT = (Path(__file__).parents[2] / "docs" / "learning.md").read_text("utf-8")
 
 
+@pytest.mark.untraced
 def test_the_worked_example_goes_from_feedback_to_a_recipe_and_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,6 +118,7 @@ def test_observations_are_memories_like_any_other(graph: KnowledgeGraph, engine:
     assert engine.entities.get("Anna").entity.type == "person"
 
 
+@pytest.mark.untraced
 def test_a_graph_of_many_pages_is_told_whole(engine: Engine) -> None:
     graph = KnowledgeGraph(engine)
     graph.create_entities([(f"Node {number}", "thing", ["seen"]) for number in range(510)])

@@ -51,6 +51,7 @@ def test_a_memory_that_was_corrected_says_so(engine: Engine, talk: Talk) -> None
     assert "It was corrected, and answers no more." in read(talk, memory_address("acme/alice", "old"))
 
 
+@pytest.mark.untraced
 def test_the_newest_memories_come_first_within_a_budget(engine: Engine, talk: Talk) -> None:
     assert read(talk, recent_address("acme/alice")) == "Nothing is remembered yet."
     for number in range(60):

@@ -178,6 +178,7 @@ def test_what_is_neither_the_namespace_of_the_server_nor_below_it_cannot_be_name
         assert "acme/alice and what is below it" in fail("recall", query="deploys", namespaces=[path])
 
 
+@pytest.mark.untraced
 def test_an_answer_keeps_its_budget_and_says_what_it_left_out(engine: Engine, say: Say) -> None:
     for number in range(30):
         engine.remember(f"Tea number {number} was drunk in the garden. " + "It was warm and good. " * 10)

@@ -37,6 +37,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return ran
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     ("name", "data", "out", "report"),
     [

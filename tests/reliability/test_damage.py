@@ -71,6 +71,7 @@ def answers(memory: memorata.Engine) -> list[list[tuple[str, float]]]:
     return [[(hit.memory.content, hit.score) for hit in memory.recall(each)] for each in questions]
 
 
+@pytest.mark.untraced
 @pytest.mark.usefixtures("codes")
 @pytest.mark.parametrize(("table", "column", "where"), DAMAGE)
 def test_a_flipped_bit_is_found_by_check_and_repaired(
@@ -141,6 +142,7 @@ def test_a_process_that_had_loaded_everything_before_goes_on(path: Path) -> None
         assert "one more coffee" in [hit.memory.content for hit in memory.recall("coffee", limit=50)]
 
 
+@pytest.mark.untraced
 def test_rows_that_are_missing_are_written_again(path: Path) -> None:
     with memorata.open(path, embedder="lexical") as memory:
         before = answers(memory)
@@ -229,6 +231,7 @@ def test_a_content_that_is_not_what_was_written_is_told(path: Path) -> None:
         assert memory.admin.check() == [told]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     "damage",
     [

@@ -89,6 +89,7 @@ def test_a_namespace_nobody_has_is_empty(memory: memorata.Engine) -> None:
     assert list(memory.store.namespaces()) == ["default"]
 
 
+@pytest.mark.untraced
 def test_a_megabyte_is_remembered_whole_and_found_by_its_end(memory: memorata.Engine) -> None:
     content = "\n".join(f"line {n} of the log says nothing new" for n in range(27_000)) + " zebra"
     assert len(content) > 1_000_000

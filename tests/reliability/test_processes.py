@@ -46,6 +46,7 @@ def test_many_processes_may_make_the_same_file_at_once(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
+@pytest.mark.untraced
 def test_threads_share_an_engine(tmp_path: Path) -> None:
     with memorata.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
         memory.remember_many([f"tea number {n}" for n in range(300)])

@@ -46,6 +46,7 @@ def used(settings: Settings) -> None:
         memory.recall("what was the code yesterday?")
 
 
+@pytest.mark.untraced
 def test_a_file_in_the_current_folder_sends_nothing_anywhere(hostile: Path, spy: Spy) -> None:
     settings = Settings()
     assert (settings.embedder, settings.reranker, settings.anchors) == ("auto", "none", "rules")

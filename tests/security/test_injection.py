@@ -63,6 +63,7 @@ def test_an_injection_stays_one_visible_line_of_data(text: str) -> None:
     assert lines[-3:] == [lines[-1], written, lines[-1]]
 
 
+@pytest.mark.untraced
 def test_no_character_of_unicode_that_cannot_be_seen_is_left_as_it_is() -> None:
     characters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
     hidden = [character for character in characters if not is_seen(character)]

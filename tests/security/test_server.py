@@ -64,6 +64,7 @@ def test_keys_cannot_be_guessed_on_the_page(keys: ApiKeys) -> None:
     assert sessions.access(sessions.log_in(right, "10.0.0.2")) is not None
 
 
+@pytest.mark.untraced
 @pytest.mark.usefixtures("stopped_clock")
 def test_the_page_says_by_address_who_guesses(engine: Engine, keys: ApiKeys) -> None:
     right = keys.create("mine", ["*"], ["read"])[1]

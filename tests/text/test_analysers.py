@@ -310,6 +310,7 @@ def test_same_as_a_fresh_stemmer(tokens: list[str], language: str) -> None:
     ]
 
 
+@pytest.mark.untraced
 def test_threads_stem_alike() -> None:
     tokens = [
         f"{'x' * 65}{root}{ending}"

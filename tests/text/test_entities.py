@@ -90,6 +90,7 @@ def test_any_text_can_be_read(text: str, names: list[str]) -> None:
         end = mention.end
 
 
+@pytest.mark.untraced
 def test_a_long_text_is_read_in_one_go() -> None:
     text = "Anna saw https://a.example and Ben_x. Der Hund und die Katze. " * 3_000
     assert len(READER.mentions(text)) > 6_000

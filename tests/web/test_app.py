@@ -163,6 +163,7 @@ def test_the_login_form_needs_its_token(engine: Engine) -> None:
     assert client.post("/login", data={"key": secret}).status_code == 403
 
 
+@pytest.mark.untraced
 def test_a_key_that_only_reads_is_shown_no_forms_and_may_send_none(engine: Engine) -> None:
     client = locked(engine)
     _, secret = ApiKeys(engine.store).create("reader", ["*"], ["read"])
@@ -177,6 +178,7 @@ def test_a_key_that_only_reads_is_shown_no_forms_and_may_send_none(engine: Engin
     assert {memory.id for memory in engine.list().memories} == {"tea", "coffee", "lisbon", "script"}
 
 
+@pytest.mark.untraced
 def test_a_key_for_one_namespace_sees_nothing_of_another(engine: Engine) -> None:
     engine.remember("Bob's secret is in the attic.", namespace="acme/bob", id="bobs")
     engine.remember("Alice keeps bees.", namespace="acme/alice", id="bees")

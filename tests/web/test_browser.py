@@ -38,9 +38,12 @@ PAGES = (
 PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no browser is installed: apt-get install chromium, and run again"
-)
+pytestmark = [
+    pytest.mark.untraced,
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no browser is installed: apt-get install chromium, and run again"
+    ),
+]
 
 
 class Served:

@@ -104,6 +104,7 @@ def test_a_control_changes_the_answer(client: TestClient, engine: Engine) -> Non
         assert "Lower the thresholds to see it." in page
 
 
+@pytest.mark.untraced
 def test_every_recipe_can_be_chosen_and_is_explained(client: TestClient) -> None:
     for name, recipe in RECIPES.items():
         page = client.get("/", params={"q": "tea", "recipe": name}).text

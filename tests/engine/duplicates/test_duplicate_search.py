@@ -191,6 +191,7 @@ def slow(said: list[Memory], vectors: list[Floats | None]) -> list[tuple[str, li
     return sorted(found)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("embedded", [True, False])
 def test_of_texts_of_one_template_the_repeats_are_those_that_reading_every_pair_gives(embedded: bool) -> None:
     said = [memory(place, template(place * 7 % 40, place // 40)) for place in range(120)]
@@ -205,6 +206,7 @@ def test_of_texts_of_one_template_the_repeats_are_those_that_reading_every_pair_
         assert ("m50", ["m29"]) in found
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("embedded", [True, False])
 def test_the_pairs_that_are_read_are_bounded_however_alike_all_are(embedded: bool) -> None:
     count = 1_500
@@ -217,6 +219,7 @@ def test_the_pairs_that_are_read_are_bounded_however_alike_all_are(embedded: boo
     assert search(said, vectors, method="lsh") == found
 
 
+@pytest.mark.untraced
 def test_paraphrases_in_a_crowd_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memorata.engine.duplicates.search._MAX_NEAR_PAIRS", 1_000)
     monkeypatch.setattr("memorata.engine.duplicates.search._MAX_PAIRS", 1_000)

@@ -27,6 +27,7 @@ def test_only_pairs_of_one_key_are_alike(method: Method) -> None:
         assert found.pairs.tolist() == [[0, 2], [1, 3]]
 
 
+@pytest.mark.untraced
 def test_in_a_crowd_the_pairs_grow_with_the_number_and_not_with_its_square() -> None:
     looked = Likeness(0.92, ShingleSigner())
     counts = [

@@ -95,6 +95,7 @@ def test_relations_that_an_extractor_reads_rest_on_the_memory(caplog: pytest.Log
         memorata.open(":memory:", embedder=None, extract_entities=5)  # type: ignore[arg-type]
 
 
+@pytest.mark.untraced
 def test_many_texts_are_read_at_once_and_their_relations_written_with_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

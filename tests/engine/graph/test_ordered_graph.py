@@ -43,6 +43,7 @@ def test_memories_come_by_their_slots_and_then_names_by_their_keys() -> None:
         assert spread[found.nodes].tolist() == [0.1, 0.2, 0.3, 0.4]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("seed", range(4))
 def test_a_graph_that_was_kept_is_ordered_as_one_that_is_built_anew(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
@@ -80,6 +81,7 @@ def scores(memory: Engine, recipe: str, question: str) -> list[tuple[str, str, s
     return [(hit.memory.id, hit.score.hex(), str(hit.explanation)) for hit in found]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("recipe", ["memento", "semstreams"])
 def test_a_leg_over_a_graph_that_was_kept_finds_what_it_finds_in_one_built_anew(

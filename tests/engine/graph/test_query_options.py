@@ -143,6 +143,7 @@ class Away(Model):
         raise ServiceAnswerInvalid("nobody answers")
 
 
+@pytest.mark.untraced
 def test_a_model_writes_beside_the_statistics_and_once() -> None:
     model = Model()
     with memorata.open(":memory:", embedder=None, extract_entities=False, summaries=model) as memory:

@@ -72,6 +72,7 @@ def test_verbs_and_modules_exist(memory: memorata.Engine) -> None:
             import_module(name)
 
 
+@pytest.mark.untraced
 def test_commands_options_and_settings_exist() -> None:
     lines = named(2, r"`(memorata [^`]+)`")
     assert lines
@@ -86,6 +87,7 @@ def test_commands_options_and_settings_exist() -> None:
     assert {name.lower() for name in variables} <= set(Settings.model_fields)
 
 
+@pytest.mark.untraced
 def test_routes_fields_and_pages_exist(memory: memorata.Engine) -> None:
     paths = create_api(memory, ApiKeys(memory.store, required=False)).openapi()["paths"]
     routes = re.findall(r"`(GET|POST) (/v1/[^`]+)`", "\n".join(row[3] for row in TABLE))

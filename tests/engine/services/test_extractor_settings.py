@@ -22,6 +22,7 @@ def names(settings: Settings) -> dict[str, str]:
         return {each.entity.name: each.entity.type for each in memory.entities.list()}
 
 
+@pytest.mark.untraced
 def test_a_real_pipeline_reads_what_rules_do_not(tmp_path: Path) -> None:
     spacy = pytest.importorskip("spacy")
     pipeline = spacy.blank("en")

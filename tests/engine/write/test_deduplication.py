@@ -428,6 +428,7 @@ def test_nor_does_what_is_known_at_a_glance(said: list[tuple[str, bool]], batch:
     event(f"some at a glance: {any(answers[1:])}")
 
 
+@pytest.mark.untraced
 def test_many_that_are_close_make_no_difference_either() -> None:
     """More duplicates than are ever looked at, all of them turns, and one more among them."""
     said = [(f"Anna likes {'really ' * (number % 7)}tea", number != 3) for number in range(300)]

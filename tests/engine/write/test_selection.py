@@ -50,6 +50,7 @@ def test_a_filter_purges_hidden_memories_too(memory: Engine) -> None:
     assert memory.purge(filter=WEATHER) == ()
 
 
+@pytest.mark.untraced
 def test_more_than_one_page_is_removed(memory: Engine) -> None:
     memory.remember_many([{"content": f"note {number}", "tags": ["many"]} for number in range(1_203)])
     assert len(memory.forget(filter={"tags": "many"})) == 1_203

@@ -57,6 +57,7 @@ def asked(where: Any) -> list[tuple[str, float]]:
         ]
 
 
+@pytest.mark.untraced
 def test_a_file_goes_to_a_server_and_back(
     file: Engine, store: PostgresStore, used: str, tmp_path: Path
 ) -> None:

@@ -72,6 +72,7 @@ def both(store: PostgresStore, used: str) -> Iterator[tuple[Engine, Engine]]:
         engine.close()
 
 
+@pytest.mark.untraced
 def test_every_recipe_recalls_what_it_recalls_from_a_file(both: tuple[Engine, Engine]) -> None:
     options: list[dict[str, Any]] = [{"recipe": name} for name in RECIPES]
     options += [
@@ -111,6 +112,7 @@ def run(*arguments: str) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
+@pytest.mark.untraced
 def test_the_command_line_opens_an_address(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORATA_EMBEDDER", "lexical")

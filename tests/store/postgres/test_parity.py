@@ -195,6 +195,7 @@ def both(store: PostgresStore, used: str) -> Iterator[tuple[Clock, list[Engine]]
         )
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("seed", range(4))
 def test_every_verb_is_answered_alike(both: tuple[Clock, list[Engine]], seed: int) -> None:
     clock, (file, server) = both

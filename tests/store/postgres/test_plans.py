@@ -94,6 +94,7 @@ WANTED = {
 """The tables that a verb reads or writes, as far as it surely does: none of it is missed."""
 
 
+@pytest.mark.untraced
 def test_nothing_that_is_asked_or_written_walks_over_a_table(
     store: PostgresStore, used: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

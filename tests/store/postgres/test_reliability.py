@@ -114,6 +114,7 @@ def seen(store: PostgresStore) -> list[str]:
     return store.attempt(look)[0]
 
 
+@pytest.mark.untraced
 def test_two_servers_write_while_six_read_and_one_is_killed(store: PostgresStore, used: str) -> None:
     acknowledged: list[str] = []
     wrong: list[str] = []

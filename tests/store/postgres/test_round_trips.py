@@ -105,6 +105,7 @@ def wire(store: PostgresStore, used: str) -> Iterator[Wire]:
     opened.close()
 
 
+@pytest.mark.untraced
 def test_verbs_wait_for_the_server_a_few_times(wire: Wire) -> None:
     with memorata.open(wire.url, embedder="lexical") as memory:
         memory.remember_many([f"Anna drinks tea number {number}" for number in range(400)], duplicates="off")
@@ -133,6 +134,7 @@ def test_batches_wait_no_longer_where_segments_become_one(wire: Wire) -> None:
     assert max(batches) <= TRIPS["a batch of 1,000"]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("memories", "cold_trips"), [(200, 3), (300, 5)])
 def test_a_process_that_is_behind_or_has_nothing_of_a_namespace_waits_once_more(
     wire: Wire, memories: int, cold_trips: int
@@ -155,6 +157,7 @@ def test_a_process_that_is_behind_or_has_nothing_of_a_namespace_waits_once_more(
     assert max(behind) <= 3
 
 
+@pytest.mark.untraced
 def test_other_verbs_wait_for_the_server_a_few_times_too(wire: Wire) -> None:
     with memorata.open(wire.url, embedder="lexical") as memory:
         known = [memory.remember(f"Bruno plays chess in town {number}").id for number in range(30)]

@@ -182,6 +182,7 @@ def situated(one: Index, other: Index, limit: int, data: st.DataObject) -> None:
     )
 
 
+@pytest.mark.untraced
 def test_more_ties_than_fit_are_cut_where_the_file_cuts_them(both: tuple[Store, Store]) -> None:
     """Two thousand equal memories, and one that is better and came last."""
     known = {

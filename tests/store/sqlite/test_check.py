@@ -174,6 +174,7 @@ OTHERWISE = {
 }
 
 
+@pytest.mark.untraced
 def test_a_change_of_any_field_of_a_memory_is_told(store: SqliteStore) -> None:
     session = connection(store)
     columns = session.execute("PRAGMA table_info(memories)").fetchall()

@@ -114,6 +114,7 @@ def test_an_older_file_is_encrypted_and_then_migrated(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.glob("*.backup")] == ["secret.db.schema-2.backup"]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("key", [KEY, "it's a passphrase"])
 def test_there_and_back(tmp_path: Path, key: str) -> None:
     plain, secret, back = tmp_path / "plain.db", tmp_path / "secret.db", tmp_path / "back.db"

@@ -75,6 +75,7 @@ def test_those_that_come_one_by_one_wait_until_there_are_enough(memory: memorata
     assert len(said_before(memory, "note 7")) == 1
 
 
+@pytest.mark.untraced
 def test_they_become_a_run_where_no_namespace_has_enough_for_a_segment(memory: memorata.Engine) -> None:
     for number in range(1, 600):
         memory.remember(f"note {number}", namespace=f"tenant-{number % 20}")
@@ -83,6 +84,7 @@ def test_they_become_a_run_where_no_namespace_has_enough_for_a_segment(memory: m
     assert memory.admin.check() == []
 
 
+@pytest.mark.untraced
 def test_runs_of_a_size_become_one(memory: memorata.Engine) -> None:
     for batch in range(8):
         memory.remember_many([f"note {batch} {number}" for number in range(300)])
@@ -97,6 +99,7 @@ def test_turns_of_a_transcript_have_an_address_of_their_vector_alone(memory: mem
     assert (waiting(memory), said_before(memory, "yes")) == (1, [])
 
 
+@pytest.mark.untraced
 def test_another_process_finds_what_was_added_and_merged_since(tmp_path: Path) -> None:
     with opened(tmp_path / "m.db") as one, opened(tmp_path / "m.db") as other:
         for batch in range(9):
@@ -121,6 +124,7 @@ def test_what_was_undone_is_not_remembered_as_written(memory: memorata.Engine) -
     assert (len(said_before(memory, "done 7")), said_before(memory, "undone 7")) == (1, [])
 
 
+@pytest.mark.untraced
 def test_what_is_said_again_and_again_has_one_address(tmp_path: Path) -> None:
     with opened(tmp_path / "m.db") as memory:
         for _ in range(20):
@@ -225,6 +229,7 @@ def test_a_hash_index_that_cannot_be_read_is_rebuilt_by_the_next_write(
         caplog.clear()
 
 
+@pytest.mark.untraced
 def test_random_writing_keeps_every_current_memory_findable(tmp_path: Path) -> None:
     draw = random.Random(4)
     with opened(tmp_path / "m.db", duplicates="exact") as memory:

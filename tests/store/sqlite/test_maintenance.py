@@ -38,6 +38,7 @@ def secrets_in(memory: Engine) -> set[str]:
 
 # The first twelve are those of sixty that left something behind when purged rows were only overwritten:
 # SQLite had moved them between pages before.
+@pytest.mark.untraced
 @pytest.mark.parametrize("seed", [11, 15, 18, 27, 31, 33, 36, 39, 43, 44, 54, 58, *range(100, 108)])
 def test_nothing_is_left_of_any_history_of_several_namespaces(tmp_path: Path, seed: int) -> None:
     dice = random.Random(seed)
@@ -61,6 +62,7 @@ def test_nothing_is_left_of_any_history_of_several_namespaces(tmp_path: Path, se
         assert memory.admin.check() == []
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("tail", "seed"), [(4, 4), (256, 6)])
 def test_nothing_is_left_of_any_field_nor_of_what_was_corrected(
     tmp_path: Path, tail: int, seed: int, monkeypatch: pytest.MonkeyPatch
