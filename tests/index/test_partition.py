@@ -179,7 +179,8 @@ def test_what_a_posting_is_worth_is_kept_while_the_same_may_be_seen() -> None:
     scorer = BM25(0.9, 0.4)
 
     def known(now: float, as_of: float | None = None, given: BM25 = scorer) -> Saturated | None:
-        return partition.cached_saturated(partition.visibility(now, as_of), "content", "tea", given)
+        key = "content", "tea"
+        return partition.cached_saturated(partition.visibility(now, as_of), [key], given)[key]
 
     partition.cache_saturated(partition.visibility(NOW, None), "content", "tea", scorer, worth)
     assert known(NOW + 5) is worth
@@ -187,7 +188,8 @@ def test_what_a_posting_is_worth_is_kept_while_the_same_may_be_seen() -> None:
     # Another look at the past neither reads nor writes what belongs to the present.
     assert known(NOW, as_of=NOW) is None
     partition.cache_saturated(partition.visibility(NOW, NOW), "content", "milk", scorer, worth)
-    assert partition.cached_saturated(partition.visibility(NOW, None), "content", "milk", scorer) is None
+    key = "content", "milk"
+    assert partition.cached_saturated(partition.visibility(NOW, None), [key], scorer) == {key: None}
     assert known(NOW + 10) is None
     changes: tuple[Callable[[], None], ...] = (
         lambda: partition.append(unpacked([record()])),

@@ -219,7 +219,7 @@ def mean_rows(table: Vectors, ids: list[list[int]], silent: np.typing.NDArray[np
         read = np.array(row, dtype=np.intp)
         read = read[~silent[read]]
         if len(read):
-            np.add.reduce(table[read], axis=0, out=mean)
+            np.add.reduce(table.take(read, axis=0), axis=0, out=mean)
             mean /= len(read)
     return means
 

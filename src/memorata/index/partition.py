@@ -294,14 +294,13 @@ class Partition:
         self._lists.put((field, term), listed, listed.slots.nbytes + listed.frequencies.nbytes)
 
     def cached_saturated(
-        self, visibility: Visibility, field: str, term: str, scorer: BM25
-    ) -> Saturated | None:
-        """Return the saturated list of a term over the memories visible at present, if it is cached."""
-        return (
-            self._saturated.get((field, term, scorer.k1, scorer.b))
-            if visibility is self._visibility
-            else None
-        )
+        self, visibility: Visibility, keys: Iterable[tuple[str, str]], scorer: BM25
+    ) -> dict[tuple[str, str], Saturated | None]:
+        """Return the saturated lists of fields and terms over the memories visible at present, if cached."""
+        if visibility is not self._visibility:
+            return dict.fromkeys(keys)
+        k1, b, get = scorer.k1, scorer.b, self._saturated.get
+        return {(field, term): get((field, term, k1, b)) for field, term in keys}
 
     def cache_saturated(
         self, visibility: Visibility, field: str, term: str, scorer: BM25, listed: Saturated
@@ -477,7 +476,9 @@ class _BoundedCache(Generic[_Key, _Value]):
         entry = self._entries.get(key)
         if entry is None:
             return None
-        self._entries.move_to_end(key)
+        if self.nbytes > _CACHED_LIST_BYTES // 2:
+            # Far below the bound nothing is evicted, and the order of use does not matter yet.
+            self._entries.move_to_end(key)
         return entry[0]
 
     def put(self, key: _Key, value: _Value, size: int) -> None:

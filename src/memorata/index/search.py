@@ -300,10 +300,8 @@ class NamespaceIndex:
     def _read_parts(self, query: LexicalQuery) -> list[Part]:
         partition, visibility, scorer = self._partition, self._visibility, query.scorer
         lookups = [lookup for lookup in query.lookups() if visibility.average_lengths[lookup[0]]]
-        worth = {
-            (field, term): partition.cached_saturated(visibility, field, term, scorer)
-            for field, term, _ in lookups
-        }
+        keys = [(field, term) for field, term, _ in lookups]
+        worth = partition.cached_saturated(visibility, keys, scorer)
         uncached = [key for key, listed in worth.items() if listed is None]
         if uncached:
             self._read_lists(uncached)

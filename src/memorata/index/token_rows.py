@@ -67,7 +67,9 @@ class TokenRows:
             self._marks[unread] = [bits for _, bits in rows]
             self._tokens.extend(np.concatenate([row for row, _ in rows]))
         sizes = self._sizes[slots]
-        # The place of each token: where its row begins, and how far into it.
-        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        tokens: IntArray = self._tokens.view[np.repeat(self._starts[slots], sizes) + within]
+        # The place of each token: its number among all of these, moved to where its row begins.
+        ends = sizes.cumsum()
+        places = (self._starts[slots] - ends + sizes).repeat(sizes)
+        places += np.arange(places.size)
+        tokens: IntArray = self._tokens.view.take(places)
         return tokens, sizes, self._marks[slots]

@@ -170,6 +170,8 @@ class Hit:
     def __post_init__(self) -> None:
         if not isinstance(self.memory, Memory):
             raise InvalidArgument("memory", self.memory, "a Memory")
+        if type(self.score) is float and math.isfinite(self.score):
+            return
         score = checks.number("score", self.score)
         if score is not self.score:
             object.__setattr__(self, "score", score)

@@ -156,6 +156,8 @@ def neighbour_leads(sessions: IntArray, positions: IntArray, scores: FloatArray)
     array([0.6, 0. , 0. ])
     """
     placed = (sessions >= 0) & (positions >= 0)
+    if not placed.any():
+        return np.zeros(scores.size)
     # One number tells session and position, and those that have none are far from each other.
     places = np.where(
         placed, (sessions.astype(np.int64) << 32) + positions, -10 * np.arange(1, scores.size + 1)
