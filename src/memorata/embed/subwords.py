@@ -275,6 +275,6 @@ def _class(*categories: str) -> str:
 def _characters(categories: tuple[str, ...]) -> Iterator[int]:
     # Beyond these planes are ideographs and private characters only.
     for plane in (range(0x20000), range(0xE0000, 0xE0200)):
-        for code in plane:
-            if unicodedata.category(chr(code)).startswith(categories):
+        for code, category in zip(plane, map(unicodedata.category, map(chr, plane)), strict=True):
+            if category.startswith(categories):
                 yield code
