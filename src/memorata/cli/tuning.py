@@ -108,14 +108,13 @@ def thresholds(
 ) -> None:
     """Tune the similarity threshold (for f1, also confidence), and calibrate similarity to probability."""
     from memorata.learn.calibration import calibrate, keep_calibration
-    from memorata.learn.gate import tune_thresholds
+    from memorata.learn.gate import similarity_threshold, tune_thresholds
 
     with _training_set(session, training) as (engine, base, training_set):
         if engine.embedder is None:
             raise InvalidArgument("--embedder", None, "in use: without one there is no similarity")
         pairs = training_set.pairs(engine.embedder.name)
-        now = base.least_similarity
-        now = engine.embedder.similarity_threshold if now == -1 else now
+        now = similarity_threshold(base, engine.embedder)
         tuned = tune_thresholds(pairs, base, now, method=method, target=target, folds=folds, seed=seed)
         curve = calibrate(pairs, engine.embedder.name, fit=fit, folds=folds, seed=seed)
         saved = _save(engine, tuned, training)

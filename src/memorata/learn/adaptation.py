@@ -96,24 +96,7 @@ def adapt(
     strength: Strength = STRENGTH,
     seed: int = 0,
 ) -> Mapping[str, Tuned | NotEnoughData | WorkUnderWay]:
-    """Look at every namespace with feedback, and let those use weights of their own for which these win.
-
-    Parameters
-    ----------
-    engine
-        Whose namespaces.
-    namespaces
-        Which; None for all.
-    dry_run
-        Whether to change nothing.
-    strength, seed
-        As for :func:`adapt_training_set`.
-
-    Returns
-    -------
-    Mapping
-        By namespace what was found, how much is missing, or that another worker tunes it.
-    """
+    """Look at every namespace with feedback, and let those use weights of their own for which these win."""
     results: dict[str, Tuned | NotEnoughData | WorkUnderWay] = {}
     for path in engine.store.namespaces() if namespaces is None else namespaces:
         try:

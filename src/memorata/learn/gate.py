@@ -121,17 +121,7 @@ def tune_thresholds(
     folds: int = 5,
     seed: int = 0,
 ) -> TunedThresholds:
-    """Look for a better least similarity, and for F1 a least confidence with it.
-
-    - `pairs`: judged pairs of one embedder.
-    - `base`: the recipe in use.
-    - `threshold`: the least similarity in use: the recipe's, or what the embedder was calibrated to.
-    - `method`, `target`: one of :data:`METHODS`; the least precision or probability, for those two.
-    - `folds`, `seed`: as for :func:`~memorata.learn.search.tune_grid`; there must also be 20 pairs, of both
-      kinds.
-    - raises `NotEnoughData`: there are too few pairs or questions, or all of one kind; the message says what
-      is missing.
-    """
+    """Look for a better least similarity, and for F1 a least confidence with it."""
     checks.one_of("method", method, METHODS)
     aim = checks.probability("target", target)
     similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=MIN_PAIRS)

@@ -221,14 +221,7 @@ def from_labels(
     recipe: Recipe | None = None,
     namespace: str | None = None,
 ) -> TrainingSet:
-    """Ask labelled questions and return what was found, without a trace in the log.
-
-    - `engine`: what is asked.
-    - `questions`: by name; the memories they name must be there.
-    - `recipe`: how to ask; None for what a recall uses.
-    - `namespace`: whose memories; None for the engine's.
-    - raises `MemoryNotFound`: a question names a memory that is not there.
-    """
+    """Ask labelled questions and return what was found, without a trace in the log."""
     chosen = engine.recipes.get(namespace=namespace) if recipe is None else recipe
     path = engine.namespace if namespace is None else namespace
     judged = list(dict.fromkeys(id_ for question in questions.values() for id_ in question.relevant))
@@ -306,14 +299,7 @@ def relevance(reactions: Iterable[Feedback]) -> bool | None:
 def labelled_training_set(
     engine: Engine, path: str | PathLike[str], *, recipe: Recipe | None = None, namespace: str | None = None
 ) -> Iterator[TrainingSet]:
-    """Give what a labelled file has to teach, for the length of a block.
-
-    - `engine`: what is asked, or whose embedder reads the documents of the file.
-    - `path`: the file.
-    - `recipe`: how to ask; None for what a recall uses.
-    - `namespace`: whose memories; None for the engine's.
-    - raises `DatasetError`: the file is not what it should be; the message names the line.
-    """
+    """Give what a labelled file has to teach, for the length of a block."""
     file = Path(path)
     if not file.is_file():
         raise DatasetError(file, None, "no such file")

@@ -113,14 +113,7 @@ def tune_families(
     folds: int = 5,
     seed: int = 0,
 ) -> Tuned:
-    """Try a grid on each of several recipes; which of them is best is decided by folds within the folds.
-
-    - `training`: what to learn from; recipes that search otherwise than `base` need labelled questions.
-    - `base`: the recipe in use.
-    - `families`: the recipes; by default every shipped one that searches as `base` does, or all of them where
-      questions can be asked again.
-    - `grid`, `metric`, `folds`, `seed`: as for :func:`tune_weights`.
-    """
+    """Try a grid on each of several recipes; which of them is best is decided by folds within the folds."""
     require_groups(training.groups, name=QUESTIONS)
     tried = _families(training, base) if families is None else tuple(families)
     if not tried:
@@ -157,15 +150,7 @@ def tune_recipe(
     folds: int = 5,
     seed: int = 0,
 ) -> Tuned:
-    """Search many declared parameters at once, guided by what was good before (an extra: optuna).
-
-    - `training`: what to learn from; parameters that need a search need labelled questions.
-    - `base`: the recipe in use.
-    - `parameters`: their names.
-    - `trials`: how many settings each of the ``folds + 1`` searches looks at.
-    - `metric`, `folds`, `seed`: as for :func:`tune_weights`.
-    - raises `MissingExtra`: optuna is not installed; the message says how to.
-    """
+    """Search many declared parameters at once, guided by what was good before (an extra: optuna)."""
     require_groups(training.groups, name=QUESTIONS)
     names = checks.texts("parameters", parameters)
     chosen = [_BY_NAME[checks.one_of("parameters", name, tuple(_BY_NAME))] for name in names]
