@@ -60,6 +60,9 @@ $(BROWSER): $(ENV)
 # Bytecode is kept, whatever the environment says: without it each of a few hundred processes that tests start
 # compiles the package anew, and pytest rewrites the asserts of every test once for each worker.
 test: export PYTHONDONTWRITEBYTECODE :=
+# Every worker would multiply matrices with a thread for each processor, and these wait for each other by running
+# in circles: a test that embeds two hundred texts took eight seconds of processor time instead of one and a half.
+test: export OPENBLAS_NUM_THREADS := 1
 # One worker more than there are processors: a worker that waits (a browser, a server, a process that is to be
 # killed) leaves its processor to another. Two workers kept two processors busy for seven tenths of the time.
 WORKERS = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
