@@ -231,9 +231,10 @@ def _merge(session: Session, number: int, parts: list[tuple[int, int, int]]) -> 
         (number, first, first + slots),
     )
     rows = session.execute(*session.dialect.postings.of_segments(number, list(starts)))
-    records = states.fetchall()
+    # Both are read to the end before either is checked: SQLite vacuums no file while rows are left over.
+    records, postings = states.fetchall(), rows.fetchall()
     gone = unpacked_run(b"".join([record for (record,) in records]), len(records))["state"] == GONE
-    blocks = sorted(((starts[segment], block) for segment, _, block in rows), key=lambda block: block[0])
+    blocks = sorted(((starts[segment], block) for segment, _, block in postings), key=lambda block: block[0])
     lists = merged(blocks, first, gone)
     _remove(session, number, list(starts))
     return _insert(session, (number, first, slots), lists), first, slots
