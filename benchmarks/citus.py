@@ -2,9 +2,10 @@
 
 Run ``python -m benchmarks.citus --coordinator postgresql://…``; without a cluster it says so and ends. Two
 schemas are made there and dropped afterwards, one of them distributed. The same memories are written to both,
-and the same queries put to both in turns. Then, for ``--seconds``, threads write and recall on the
-distributed one; with ``--stop COMMAND`` and ``--start COMMAND`` a worker is stopped after a third of that
-time and started again after two thirds. At the end everything acknowledged must be there, once.
+and the same verbs called on both in turns. Then, for ``--seconds``, threads write, recall, correct, forget
+and give feedback on the distributed one; with ``--stop COMMAND`` and ``--start COMMAND`` a worker is stopped
+after a third of that time and started again after two thirds. At the end everything acknowledged must be
+there, once.
 """
 
 from __future__ import annotations
@@ -21,16 +22,18 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from statistics import median
+from typing import TypeVar
 from urllib.parse import quote
 
 import memorata
-from memorata.model.errors import MemorataError
+from memorata.model.errors import MemorataError, RecallNotFound
 from memorata.store.postgres.distribution import distribute, placed
 
 CITUS = "MEMORATA_TEST_CITUS"
+_Result = TypeVar("_Result")
 TOPICS = ("tea", "boats", "trains", "gardens", "chess", "bread", "stars", "rivers")
 
 
@@ -88,26 +91,42 @@ def latencies(plain: str, cluster: str, namespaces: int, queries: int) -> None:
         for turn in range(queries):
             namespace, number = f"users/{chance.randrange(min(namespaces, 20))}", chance.randrange(10_000)
             for name, memory in (("plain", one), ("Citus", several)):
-                for verb in ("recall", "remember"):
-                    start = time.perf_counter()
-                    if verb == "recall":
-                        memory.recall(
-                            f"what about {TOPICS[number % 8]} in week {number % 53}?", namespace=namespace
-                        )
-                    else:
-                        memory.remember(f"Note {turn}-{number}: {text(number)}", namespace=namespace)
-                    spent.setdefault((verb, name), []).append((time.perf_counter() - start) * 1e3)
+                for verb, spent_ms in verbs(memory, namespace, turn, number):
+                    spent.setdefault((verb, name), []).append(spent_ms)
     print("\n| verb | plain tables, ms | Citus, ms | more |\n|---|--:|--:|--:|")
-    for verb in ("recall", "remember"):
+    for verb in dict.fromkeys(verb for verb, _ in spent):
         ours, theirs = median(spent[verb, "plain"]), median(spent[verb, "Citus"])
         print(f"| {verb} | {ours:.2f} | {theirs:.2f} | {theirs - ours:+.2f} |")
 
 
+def verbs(memory: memorata.Engine, namespace: str, turn: int, number: int) -> Iterator[tuple[str, float]]:
+    """Call every everyday verb once, and yield how many milliseconds each took."""
+
+    def timed(call: Callable[[], _Result]) -> tuple[_Result, float]:
+        start = time.perf_counter()
+        return call(), (time.perf_counter() - start) * 1e3
+
+    query = f"what about {TOPICS[number % 8]} in week {number % 53}?"
+    found, spent = timed(lambda: memory.recall(query, namespace=namespace))
+    yield "recall", spent
+    memory.recall_log.flush()
+    hit = found.hits[0].memory.id
+    yield "feedback", timed(lambda: memory.feedback.record(found.id, hit, "click", namespace=namespace))[1]
+    note = f"Note {turn}-{number}: {text(number)}"
+    written, spent = timed(lambda: memory.remember(note, namespace=namespace))
+    yield "remember", spent
+    yield "get", timed(lambda: memory.get(written.id, namespace=namespace))[1]
+    corrected, spent = timed(lambda: memory.correct(written.id, f"Again: {note}", namespace=namespace))
+    yield "correct", spent
+    yield "forget", timed(lambda: memory.forget(corrected.id, namespace=namespace))[1]
+
+
 def under_load(url: str, options: argparse.Namespace) -> int:
     """Write and recall from several threads, stop and start a worker meanwhile, and compare."""
-    acknowledged: dict[str, set[str]] = {}
+    # By thread and namespace.
+    acknowledged: list[dict[str, set[str]]] = [{} for _ in range(options.threads)]
+    forgotten: list[dict[str, set[str]]] = [{} for _ in range(options.threads)]
     counts: Counter[str] = Counter()
-    lock = threading.Lock()
     end = time.monotonic() + options.seconds
     with memorata.open(url, embedder="lexical") as memory:
 
@@ -118,13 +137,31 @@ def under_load(url: str, options: argparse.Namespace) -> int:
                 namespace = f"load/{chance.randrange(40)}"
                 number += 1
                 content = f"Thread {seed} wrote line {number} about {TOPICS[number % 8]}."
+                contents = acknowledged[seed].setdefault(namespace, set())
                 try:
-                    memory.remember(content, namespace=namespace, duplicates="off")
-                    with lock:
-                        acknowledged.setdefault(namespace, set()).add(content)
-                        counts["written"] += 1
-                    memory.recall(f"what about {TOPICS[number % 8]}?", namespace=namespace)
+                    written = memory.remember(content, namespace=namespace, duplicates="off")
+                    contents.add(content)
+                    counts["written"] += 1
+                    found = memory.recall(f"what about {TOPICS[number % 8]}?", namespace=namespace)
                     counts["recalled"] += 1
+                    if number % 4 == 1:
+                        # Until it is acknowledged, nobody knows which of both is there.
+                        contents.discard(content)
+                        memory.correct(written.id, f"{content} Or so.", namespace=namespace)
+                        contents.add(f"{content} Or so.")
+                        counts["corrected"] += 1
+                    elif number % 4 == 2:
+                        contents.discard(content)
+                        memory.forget(written.id, namespace=namespace)
+                        forgotten[seed].setdefault(namespace, set()).add(content)
+                        counts["forgotten"] += 1
+                    elif number % 4 == 3 and found.hits:
+                        shown = found.hits[0].memory.id
+                        memory.feedback.record(found.id, shown, "click", namespace=namespace)
+                        counts["feedback"] += 1
+                except RecallNotFound:
+                    # It was not logged: the log is written on the side, and its worker was down.
+                    counts["recall was not logged"] += 1
                 except MemorataError as error:
                     counts[type(error).__name__] += 1
                     time.sleep(0.05)
@@ -141,16 +178,25 @@ def under_load(url: str, options: argparse.Namespace) -> int:
             thread.join()
         after = placed(lambda sql: _first(url, sql))
         wrong = Counter[str]()
-        for namespace, contents in acknowledged.items():
+        for namespace in sorted({path for written in acknowledged for path in written}):
             there = Counter(item.content for item in _all(memory, namespace))
-            wrong["lost"] += sum(content not in there for content in contents)
+            wrong["lost"] += sum(
+                text not in there for each in acknowledged for text in each.get(namespace, ())
+            )
             wrong["doubled"] += sum(count > 1 for count in there.values())
+            wrong["there again"] += sum(
+                text in there for each in forgotten for text in each.get(namespace, ())
+            )
         problems = memory.admin.check()
     print(f"\n{options.seconds} s, {options.threads} threads: {dict(counts)}")
     print(f"single-shard statements {after.single_shard - before.single_shard:,}, ", end="")
     print(f"multi-shard {after.multi_shard - before.multi_shard:,}")
-    print(f"lost {wrong['lost']}, doubled {wrong['doubled']}, problems found by check: {problems or 'none'}")
-    return int(bool(wrong["lost"] or wrong["doubled"] or problems))
+    print(
+        f"lost {wrong['lost']}, doubled {wrong['doubled']}, forgotten and there {wrong['there again']}, ",
+        end="",
+    )
+    print(f"problems found by check: {problems or 'none'}")
+    return int(bool(wrong.total() or problems))
 
 
 def _all(memory: memorata.Engine, namespace: str) -> Iterator[memorata.Memory]:
