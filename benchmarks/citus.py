@@ -107,6 +107,8 @@ def verbs(memory: memorata.Engine, namespace: str, turn: int, number: int) -> It
         return call(), (time.perf_counter() - start) * 1e3
 
     query = f"what about {TOPICS[number % 8]} in week {number % 53}?"
+    # What was corrected and forgotten in the turn before is read again by the first recall.
+    yield "recall after correct and forget", timed(lambda: memory.recall(query, namespace=namespace))[1]
     found, spent = timed(lambda: memory.recall(query, namespace=namespace))
     yield "recall", spent
     memory.recall_log.flush()
