@@ -2,7 +2,7 @@
 
 A reader who follows a call meets as many files as it passes and has to change the package as often as the
 call does. Both are counted by `sys.setprofile` while one call runs, after a few of the same kind have warmed
-every cache:
+every cache and nothing is left to catch up with:
 
 files
     Distinct source files of the library in which at least one function was called.
@@ -107,6 +107,8 @@ def traces(library: ModuleType, path: Path) -> dict[str, Trace]:
             memory.recall(f"what did Anna say about tea, part {number}?")
             memory.remember(f"Ben {'talks' if number % 2 else 'writes'} about harbour number {number * 37}.")
         # The log of recalls is written now and then, in its own transaction.
+        memory.recall_log.flush()
+        memory.recall("what did Ben write?")
         memory.recall_log.flush()
         recall = Trace(library).of(lambda: memory.recall("what did Anna say about tea?"))
         remember = Trace(library).of(lambda: memory.remember("Carla paints the harbour of Lisbon."))

@@ -134,7 +134,38 @@ class _Factory:
         return "<factory>"
 
 
+def unchecked(cls: type[_T]) -> type[_T]:
+    """Return a constructor of a frozen class that leaves out ``__post_init__``, for values known to be good.
+
+    >>> @frozen
+    ... class Share:
+    ...     value: float
+    ...     def __post_init__(self) -> None:
+    ...         assert 0 <= self.value <= 1
+    >>> unchecked(Share)(0.5)
+    Share(value=0.5)
+    """
+    scope, arguments, lines = _assignments(cls)
+    scope["_new"], scope["_cls"] = cls.__new__, cls
+    exec(f"def make({arguments}):\n " + "\n ".join(["self = _new(_cls)", *lines, "return self"]), scope)
+    return scope["make"]  # type: ignore[no-any-return]
+
+
 def _init(cls: Any) -> Any:  # noqa: ANN401 - some dataclass, and a function that takes its fields
+    scope, arguments, lines = _assignments(cls)
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    exec(f"def __init__(self, {arguments}):\n " + "\n ".join(lines or ["pass"]), scope)
+    written = scope["__init__"]
+    written.__module__, written.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    written.__annotations__ = {member.name: member.type for member in fields(cls) if member.init} | {
+        "return": None
+    }
+    return written
+
+
+def _assignments(cls: Any) -> tuple[dict[str, Any], str, list[str]]:  # noqa: ANN401 - some dataclass
+    """Return the names, the arguments and the lines of a function that sets the fields of `self`."""
     scope: dict[str, Any] = {"_factory": _Factory()}
     arguments: list[str] = []
     by_name: list[str] = []
@@ -152,13 +183,4 @@ def _init(cls: Any) -> Any:  # noqa: ANN401 - some dataclass, and a function tha
         argument = name if default is MISSING else f"{name}=_factory" if made else f"{name}={usual}"
         (by_name if member.kw_only else arguments).append(argument)
         lines.append(f"_set_{name}(self, {f'{usual} if {name} is _factory else {name}' if made else name})")
-    if hasattr(cls, "__post_init__"):
-        lines.append("self.__post_init__()")
-    signature = ", ".join(["self", *arguments, *(["*", *by_name] if by_name else [])])
-    exec(f"def __init__({signature}):\n " + "\n ".join(lines or ["pass"]), scope)
-    written = scope["__init__"]
-    written.__module__, written.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
-    written.__annotations__ = {member.name: member.type for member in fields(cls) if member.init} | {
-        "return": None
-    }
-    return written
+    return scope, ", ".join([*arguments, *(["*", *by_name] if by_name else [])]), lines

@@ -12,7 +12,7 @@ from memorata.engine.recall.legs import nearby, timely
 from memorata.index.lexical import LexicalQuery
 from memorata.index.search import NamespaceIndex
 from memorata.model import Period, Place, Source
-from memorata.rank.context import ContextWindow
+from memorata.rank.bm25 import ContextWindow
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 FIELDS = {"content": 1.0}

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from memorata.index.lexical import Neighbours, Part, TermList, distinct, in_context, saturated
 from memorata.index.record import GONE, RECORD, Records
-from memorata.rank.bm25 import BM25
-from memorata.rank.context import ContextWindow, window_bm25
+from memorata.rank.bm25 import BM25, ContextWindow, window_bm25
 
 turns = st.lists(
     st.tuples(st.integers(-1, 3), st.integers(-1, 5), st.integers(0, 3), st.booleans()), max_size=30

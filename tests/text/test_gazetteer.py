@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from memorata.model.entity import Entity
 from memorata.model.errors import InvalidArgument
 from memorata.text.gazetteer import Gazetteer, Redirects
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 
 
 def found(text: str, *names: str) -> list[str]:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.text.spelling import contains_any, folded
+from memorata.text.tokens import contains_any, folded
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memorata.index.lexical import LexicalQuery
     from memorata.index.record import Records
     from memorata.index.token_rows import Marks, Tokens
-    from memorata.rank.context import ContextWindow
+    from memorata.rank.bm25 import ContextWindow
     from memorata.rank.scores import Combination
 
 

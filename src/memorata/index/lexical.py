@@ -25,8 +25,7 @@ import numpy.typing as npt
 from memorata._frozen import frozen
 from memorata.index.record import GONE, Growing, Records
 from memorata.model.checks import FloatArray, IntArray
-from memorata.rank.bm25 import BM25, idf
-from memorata.rank.context import REACH, ContextWindow, window_bm25
+from memorata.rank.bm25 import BM25, REACH, ContextWindow, idf, window_bm25
 from memorata.rank.scores import Combination, ranked
 
 Mask = npt.NDArray[np.bool_]

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import UNTRUSTED, Memory, Tier
-from memorata.rank.quality import TIER_SALIENCE
+from memorata.rank.records import TIER_SALIENCE
 
 FIELDS: Final = ("content", "tags", "entities", "speaker", "dates", "names", "roots")
 """The lexical fields of a memory, in the order of their lengths in a record."""

@@ -35,8 +35,7 @@ from memorata.index.vectors import MAX_EXACT_VECTORS, Vectors
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.model.memory import Memory
-from memorata.rank.bm25 import BM25
-from memorata.rank.context import ContextWindow
+from memorata.rank.bm25 import BM25, ContextWindow
 from memorata.store.database import Session
 from memorata.store.rows import (
     OWN,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
 from memorata.model.errors import InvalidArgument
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 
 if TYPE_CHECKING:
     from memorata.engine import Engine

@@ -344,7 +344,7 @@ def relate(engine: Engine, args: Relate) -> Answer:
     else.
     """
     from memorata.model.errors import EntityNotFound
-    from memorata.text.spelling import folded
+    from memorata.text.tokens import folded
 
     relation_key = (
         folded(args.subject),

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         rrf,
         zscored_rrf,
     )
-    from memorata.rank.quality import TIER_SALIENCE, quality, salience, usage
+    from memorata.rank.records import TIER_SALIENCE, quality, salience, usage
     from memorata.rank.scores import (
         NORMALISERS,
         Combination,
@@ -88,7 +88,7 @@ __getattr__, __dir__ = on_demand(
             "rrf",
             "zscored_rrf",
         ),
-        ".quality": ("TIER_SALIENCE", "quality", "salience", "usage"),
+        ".records": ("TIER_SALIENCE", "quality", "salience", "usage"),
         ".scores": (
             "NORMALISERS",
             "Combination",

@@ -25,7 +25,7 @@ from memorata.store.entities import EntityRecord
 from memorata.store.entries import Hidden
 from memorata.store.memory.repeats import KINDS
 from memorata.store.memory.supersession import ended_by
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 
 _READ: Final = ("entities", "valid_from", "valid_to", "metadata")
 """Fields that analysing a text can fill in."""

@@ -1,6 +1,6 @@
 """Declared entities: their names, aliases, types and descriptions, and which were merged into which.
 
-Names are compared folded (:mod:`memorata.text.spelling`). A merged name keeps its row and a redirect, as
+Names are compared folded (:mod:`memorata.text.tokens`). A merged name keeps its row and a redirect, as
 :class:`memorata.text.gazetteer.Redirects` describes; nothing that points to it is rewritten. A change of
 names is a change like any other: it has a number in the feed, and no memory. Functions that write run inside
 a transaction that holds the namespace; a raised error undoes all of it.
@@ -18,7 +18,7 @@ from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.store.database import Session
 from memorata.store.facets import Facet, reads_namespace, writes_namespace
 from memorata.store.rows import SLOTS, Namespace, log_change, made_namespace
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 
 _UNTYPED: Final = "thing"
 

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
         QueryType,
         RuleClassifier,
     )
-    from memorata.text.spelling import folded
-    from memorata.text.tokens import words
+    from memorata.text.tokens import folded, words
     from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, stop_words
 
 _HOMES = {
@@ -46,12 +45,11 @@ _HOMES = {
         *("TimeExpression", "date_terms", "time_expressions"),
     ),
     ".entities": ("MENTION_KINDS", "EntityExtractor", "Extraction", "Mention", "RuleExtractor"),
-    ".spelling": ("folded",),
     ".gazetteer": ("Gazetteer", "Redirects"),
     ".language": ("DETECTED_LANGUAGES", "detect"),
     ".queries": ("QUERY_TYPES", "Classification", "QueryClassifier", "QueryType", "RuleClassifier"),
     ".word_lists": ("STOP_WORD_LANGUAGES", "negations", "stop_words"),
-    ".tokens": ("words",),
+    ".tokens": ("folded", "words"),
 }
 __getattr__, __dir__ = on_demand(__name__, _HOMES)
 

@@ -1,6 +1,6 @@
 """The names of a namespace's entities, found in a text however they are spelt, and the merges of names.
 
-Names are compared folded (:mod:`memorata.text.spelling`), word by word, the longest first, by a table from
+Names are compared folded (:mod:`memorata.text.tokens`), word by word, the longest first, by a table from
 each name's first word. A name in a script without spaces is looked for as it stands. Short names and names
 that are also common words ("Will", "May") must be written as they were given.
 
@@ -21,8 +21,7 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.entity import Entity
 from memorata.model.errors import InvalidArgument
-from memorata.text.spelling import folded
-from memorata.text.tokens import is_unspaced
+from memorata.text.tokens import folded, is_unspaced
 from memorata.text.word_lists import CALENDAR, DATE_PREPOSITIONS, common_words
 
 _WORD: Final = re.compile(r"[\w\u0300-\u036f]+")

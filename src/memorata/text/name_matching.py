@@ -18,8 +18,7 @@ from typing import Final
 
 from memorata.model import checks
 from memorata.text.language import detect
-from memorata.text.spelling import contains_any, folded
-from memorata.text.tokens import WORD, WordSpans, is_unspaced
+from memorata.text.tokens import WORD, WordSpans, contains_any, folded, is_unspaced
 from memorata.text.word_lists import (
     CALENDAR,
     DATE_PREPOSITIONS,

@@ -18,7 +18,7 @@ from memorata.engine.graph.communities import LEVELS, METHODS, FoundPath, Group,
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
 from memorata.model import checks
 from memorata.model.memory import Memory
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 from memorata.web import forms
 from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import excerpt

@@ -24,7 +24,7 @@ from memorata.engine.recall.evidence import EVIDENCE
 from memorata.engine.recipes.recipe import RECIPES, Recipe
 from memorata.model import checks
 from memorata.model.hit import Explanation, Hit
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 from memorata.web import forms
 from memorata.web.context import PageContext, PageRoute
 from memorata.web.forms import controls, read_changes, written

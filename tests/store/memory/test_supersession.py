@@ -21,7 +21,7 @@ from tests.store.samples import (
 )
 
 from memorata.model.errors import InvalidArgument, MemoryNotFound
-from memorata.rank.context import ContextWindow
+from memorata.rank.bm25 import ContextWindow
 from memorata.store.memory.repeats import Repeat
 from memorata.store.store import Store
 

@@ -15,8 +15,7 @@ from memorata.index.index import Index, LegCandidates
 from memorata.index.lexical import LexicalQuery
 from memorata.model.entity import Period, Place
 from memorata.model.memory import Memory, Source
-from memorata.rank.bm25 import BM25
-from memorata.rank.context import ContextWindow
+from memorata.rank.bm25 import BM25, ContextWindow
 from memorata.store.entries import Entry
 from memorata.store.filters import parse
 from memorata.store.postgres.store import PostgresStore

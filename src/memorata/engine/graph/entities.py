@@ -30,7 +30,7 @@ from memorata.store.entities import EntityRecord
 from memorata.store.entries import Hidden
 from memorata.text.analysers import Analyser
 from memorata.text.name_matching import NameMatcher, alias_of
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 
 if TYPE_CHECKING:
     from memorata.engine.graph.communities import KnownEntity

@@ -18,7 +18,7 @@ from memorata.model.checks import BoolArray, IntArray
 from memorata.model.errors import EntityNotFound, InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.store import Store
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 
 _MAX_SUGGESTIONS: Final = 3
 _PAGE_SIZE: Final = 500

@@ -33,8 +33,7 @@ from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory, Tier
 from memorata.rank.diversity import mmr
 from memorata.text.language import LANGUAGE_CODES, detect, familiarity
-from memorata.text.spelling import folded
-from memorata.text.tokens import sentences
+from memorata.text.tokens import folded, sentences
 
 STATE: Final = "proposal"
 """The key of the metadata in which a summary says what became of it."""

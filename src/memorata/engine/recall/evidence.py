@@ -30,7 +30,7 @@ from memorata.model.checks import FloatArray, IntArray
 from memorata.model.hit import Explanation
 from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 from memorata.text.tokens import words as plain_words
 from memorata.text.word_lists import word_set
 

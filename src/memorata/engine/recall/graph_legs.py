@@ -23,7 +23,7 @@ from memorata.model.memory import Memory
 from memorata.rank import Combination
 from memorata.rank.bm25 import BM25
 from memorata.store.entries import Terms
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 
 
 def leg_detail(notes: Mapping[int, Mapping[str, float]]) -> Callable[[IntArray], Combination]:

@@ -32,11 +32,10 @@ from memorata.index.record import FIELDS, NOWHERE, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.entity import Period, Place
 from memorata.rank import BM25, Combination, best_first, boosted_query, phrase_bonus
-from memorata.rank.bm25 import inverse_document_frequency
-from memorata.rank.context import REACH, ContextWindow
+from memorata.rank.bm25 import REACH, ContextWindow, inverse_document_frequency
 from memorata.rank.scores import ranked
 from memorata.rank.temporal import proximity
-from memorata.text.spelling import contains_any, folded
+from memorata.text.tokens import contains_any, folded
 
 _CONTEXT_SEEDS: Final = 50
 """The number of best lexical candidates whose neighbours become candidates: they may answer a question."""

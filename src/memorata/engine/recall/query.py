@@ -28,8 +28,7 @@ from memorata.text.analysers import Analyser, roots, term_counts
 from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language
 from memorata.text.name_matching import alias_of
 from memorata.text.queries import Classification, FallibleClassifier, QueryClassifier, RuleClassifier
-from memorata.text.spelling import folded
-from memorata.text.tokens import is_unspaced
+from memorata.text.tokens import folded, is_unspaced
 from memorata.text.tokens import words as cut
 
 if TYPE_CHECKING:

@@ -39,9 +39,8 @@ from memorata.rank import (
     preset,
     proximity,
 )
-from memorata.rank.context import SESSION_BEST, neighbour_leads, newness, session_means, talks
 from memorata.rank.forgetting import half_life_decay, importance_decay, linear_decay
-from memorata.rank.quality import record_quality
+from memorata.rank.records import SESSION_BEST, neighbour_leads, newness, record_quality, session_means, talks
 from memorata.rank.scores import competition_ranks, first_of_each
 from memorata.rank.temporal import restricted
 
@@ -278,7 +277,7 @@ def with_quality(
     relevant, base = not_negative(scores, explain)
     best = _best(relevant) if recipe.quality != "none" else None
     relative = relevant / best if best else relevant
-    share, factor = 1 - recipe.own_weight, recipe.quality == "multiplicative"
+    share, factor = 1 - round(sum(weight for _, weight, _ in own), 9), recipe.quality == "multiplicative"
     if factor:
         first, *remaining = (weight * values for _, weight, values in own)
         gain: FloatArray = reduce(np.add, remaining, first)

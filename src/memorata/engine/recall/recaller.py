@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from memorata._frozen import frozen
+from memorata._frozen import frozen, unchecked
 from memorata.embed.port import Reranker
 from memorata.embed.token_table import TokenTable
 from memorata.engine.embedding import Embedding
@@ -54,17 +54,19 @@ from memorata.index.codes import Floats
 from memorata.index.index import Index
 from memorata.model.checks import IntArray
 from memorata.model.hit import Hit
-from memorata.rank.context import best_sessions
+from memorata.rank.records import best_sessions
 from memorata.text.dates import AnchorExtractor
 from memorata.text.language import familiarity
 from memorata.text.queries import QueryClassifier, has_content
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 
 if TYPE_CHECKING:
     from memorata.engine.graph.namespace_graph import NamespaceGraph
 
 _Result = TypeVar("_Result")
 _CALIBRATED: Final = -1.0
+_HIT: Final = unchecked(Hit)
+"""Memories and scores of the index need no checks."""
 _MAX_NAMED_WORDS: Final = 3
 """Most words named in the note on words that exclude nothing."""
 
@@ -434,7 +436,7 @@ def _hits(
         explain = partial(ranked.explain, positions[number])
         if number < len(parts) and any(parts[number]):
             explain = partial(explained_with_text, explain, parts[number])
-        return Hit(memories[number], scores[number], explain, partial(estimates.of, number))
+        return _HIT(memories[number], scores[number], explain, partial(estimates.of, number))
 
     return tuple(map(hit, estimates.order)), rejected, estimates
 

@@ -35,7 +35,7 @@ from memorata.text.dates import (
     RuleAnchors,
     looked_up_keys,
 )
-from memorata.text.dates.clock import EventReference, event_reference
+from memorata.text.dates.phrases import EventReference, event_reference
 from memorata.text.queries import without_event_verbs
 
 LEAST_NEARNESS: Final = 0.1

@@ -260,17 +260,13 @@ class Recipe:
             raise InvalidArgument("rrf_k", 0.0, "above 0 when rrf_base is 0")
         if not (self.seed_entity_weight or self.seed_memory_weight or self.seed_degree_weight):
             raise InvalidArgument("seed_entity_weight", 0.0, "above 0 where the other two seed weights are 0")
-        if self.own_weight > 1:
+        quality = self.quality_weight if self.quality != "none" else 0.0
+        own = quality + self.recency_weight + self.importance_weight + self.frequency_weight
+        # Three tenths and seven tenths are a little more than 1 in floats.
+        if round(own, 9) > 1:
             raise InvalidArgument(
                 "recency_weight", self.recency_weight, "so small that all weights of a memory's own sum to 1"
             )
-
-    @property
-    def own_weight(self) -> float:
-        """What a memory's own merits count together; the rest is relevance."""
-        quality = self.quality_weight if self.quality != "none" else 0.0
-        # Three tenths and seven tenths are a little more than 1 in floats.
-        return round(quality + self.recency_weight + self.importance_weight + self.frequency_weight, 9)
 
     def ungated(self) -> Self:
         """Return a recipe that ranks alike and lets every candidate through."""

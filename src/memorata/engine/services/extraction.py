@@ -25,7 +25,7 @@ from memorata.model.errors import (
 )
 from memorata.text.entities import Extraction, machine_names, non_overlapping
 from memorata.text.gazetteer import Gazetteer
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 
 CHAT_TYPES: Final = ("person", "organisation", "location", "event", "work", "product", "other")
 """The types a model chooses from; any other word of its own counts as ``other``."""

@@ -20,7 +20,7 @@ from memorata.store.store import Store
 from memorata.text.entities import EntityExtractor, Extraction
 from memorata.text.gazetteer import Gazetteer, Redirects
 from memorata.text.name_matching import is_only_word
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 
 _CHANGES: Final = frozenset({"describe", "rename", "merge", "unmerge"})
 """What can happen to names beside that there are more of them."""

@@ -21,7 +21,7 @@ from memorata.model.memory import Memory
 from memorata.store.entries import all_pages
 from memorata.store.store import Store
 from memorata.text.name_matching import NameMatcher
-from memorata.text.spelling import contains_any, folded
+from memorata.text.tokens import contains_any, folded
 
 if TYPE_CHECKING:
     from memorata.store.filter_tree import Filter

@@ -12,7 +12,7 @@ from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser, Languages, roots, term_counts
 from memorata.text.dates import TimeExpression, date_keys, date_terms, time_expressions, triggers
 from memorata.text.dates.phrases import has_no_trigger
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 
 
 def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:

@@ -27,7 +27,7 @@ from memorata.model.entity import Place, Relation
 from memorata.model.errors import InvalidArgument, VersionConflict
 from memorata.model.memory import Memory
 from memorata.store.entries import Entry
-from memorata.text.spelling import contains_any, folded
+from memorata.text.tokens import contains_any, folded
 
 if TYPE_CHECKING:
     from memorata.engine.write.deduplication import Deduplicated

@@ -43,7 +43,7 @@ from memorata.store.rows import (
     microseconds,
     slots_of,
 )
-from memorata.text.spelling import folded
+from memorata.text.tokens import folded
 
 
 def purge(

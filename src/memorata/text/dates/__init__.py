@@ -16,7 +16,7 @@ How it is decided, where it could be decided otherwise:
   ahead to :data:`~memorata.text.dates.calendar.LAST_DAY`; "until" includes the phrase.
 * "a couple" is two, "a few" three, "several" four. Tolerances are in
   :mod:`memorata.text.dates.calendar`. Hours and minutes are read in
-  queries (:mod:`memorata.text.dates.clock`).
+  queries (:mod:`memorata.text.dates.phrases`).
 * A year needs a preposition ("in 1984" is read even where the book is meant).
 * 7/5/2023 is read only where a language is given that puts the day first: any but English.
 * A season without a year ("in spring") is every one, but in a question about the past the latest.
@@ -39,10 +39,9 @@ from memorata.model.entity import Period
 from memorata.model.errors import InvalidArgument
 from memorata.text.dates import phrases
 from memorata.text.dates.calendar import FIRST_DAY
-from memorata.text.dates.clock import clock_time
 from memorata.text.dates.grammar import read_language
 from memorata.text.dates.language import DIGITS, NUMERIC, NUMERIC_DAY_FIRST, DateLanguage
-from memorata.text.dates.phrases import DateSpan
+from memorata.text.dates.phrases import DateSpan, clock_time
 from memorata.text.language import detect
 
 DATE_LANGUAGES: Final = (

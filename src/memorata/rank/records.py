@@ -1,36 +1,26 @@
-"""The conversation around a memory: neighbours that are read with it, and the session it belongs to.
+"""What the record of a candidate says for it beside its relevance: its quality, its session, its neighbours.
 
-"Yes, last summer, with Tom" answers a query whose words stand in the turn before. So each text is scored as a
-window: its own terms, and those of its neighbours in the session at a discount. BM25 then saturates over the
-whole window (Robertson, Zaragoza & Taylor's BM25F, 2004, with neighbours as the fields), so that a word said
-twice in two turns does not count twice. Only terms are read so; the vector of a turn stays its own, since
-embedding neighbours together blurs both. The discount grows with the length of a text (a long text speaks for
-itself) and with the pause between it and its neighbour.
+Quality is how good a memory is in itself, whatever the query: salience, confidence and use (memini's quality
+prior). Short-lived tiers fade with age, the slower the more they were used.
 
-A conversation also has a topic: where several turns match a query somewhat, the turn that answers it is more
+A conversation has a topic: where several turns match a query somewhat, the turn that answers it is more
 likely there than in a conversation with one lucky word. The mean of the best few is the classic way to score
 a document by its passages (Callan, "Passage-level evidence in document retrieval", SIGIR 1994).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
-from typing import Annotated, Any, Final
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.checks import BoolArray, FloatArray, IntArray, Numbers
 from memorata.model.errors import InvalidArgument
-from memorata.model.parameter import Declared
 
-REACH: Final = 2
-"""How many neighbours on either side are read."""
-STEPS: Final = (-1, -2, 1, 2)
-"""The neighbours in the order every function here takes them: before, the one before that, after, …"""
 SESSION_BEST: Final = 3
 """How many memories stand for their session."""
 NEIGHBOUR_FADE: Final = 0.8
@@ -39,81 +29,117 @@ NEW_SESSIONS: Final = 30
 """So many sessions later one is half as new."""
 SESSION_FADE: Final = 0.5
 """What each of them counts of the one before it, where sessions are ranked."""
+_NEIGHBOUR_REACH: Final = 2
+"""How many turns away a neighbour may be."""
+
+TIER_SALIENCE: Mapping[str, float] = MappingProxyType(
+    {"working": 0.30, "episodic": 0.55, "semantic": 0.90, "procedural": 0.95}
+)
+SHORT_LIVED = frozenset({"working", "episodic"})
+
+_FADING_DAYS = 7.0
+_SALIENCES = np.array(list(TIER_SALIENCE.values()))
+_FADES = np.array([tier in SHORT_LIVED for tier in TIER_SALIENCE])
 
 
-@frozen
-class ContextWindow:
-    """How much of what was said around a text is read with it.
+Tiers: TypeAlias = Sequence[str] | npt.NDArray[np.integer[Any]]
+"""One tier per memory: by name, or as an array of positions in :data:`TIER_SALIENCE`, as indexes keep it."""
 
-    - `before`, `after`: the weight of the neighbour before and after; the next but one has the square of it.
-    - `words`: the length up to which a text leans fully on its neighbours; beyond, in inverse proportion.
-    - `hours`: the pause that halves a neighbour's weight.
 
-    >>> ContextWindow(before=0.5).weights(np.array([10.0, 60.0]), np.zeros((4, 2))).round(3)[:2]
-    array([[0.5  , 0.25 ],
-           [0.25 , 0.125]])
+def salience(tiers: Tiers, importance: Numbers) -> FloatArray:
+    """Return ``tier · (0.5 + 0.5 · importance)``.
+
+    Parameters
+    ----------
+    tiers
+        One of working (0.30), episodic (0.55), semantic (0.90) and procedural (0.95) per memory, by name or,
+        in an integer array, by position in this order.
+    importance
+        One number from 0 to 1 per memory.
+
+    Examples
+    --------
+    >>> salience(["semantic", "working"], [1.0, 0.0])
+    array([0.9 , 0.15])
     """
-
-    before: Annotated[float, Declared("Weight of the words said just before.", 0, 1)] = 0.7
-    after: Annotated[float, Declared("Weight of the words said just after.", 0, 1)] = 0.3
-    words: Annotated[float, Declared("Length up to which a text leans on its neighbours.", 1, 1000)] = 30.0
-    hours: Annotated[float, Declared("The pause that halves a neighbour's weight.", 0.01, 1000)] = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "before", checks.probability("before", self.before))
-        object.__setattr__(self, "after", checks.probability("after", self.after))
-        object.__setattr__(self, "words", checks.at_least("words", self.words, 1))
-        object.__setattr__(self, "hours", checks.above("hours", self.hours, 0))
-
-    def weights(self, lengths: FloatArray, pauses: FloatArray) -> FloatArray:
-        """Return ``base · min(1, words/length) · 0.5^(pause/hours)``, a row for each of `STEPS`.
-
-        `pauses` are the hours between each text and its neighbours; infinite where there is none.
-        """
-        lean = np.minimum(1.0, self.words / np.maximum(lengths, 1.0))
-        result: FloatArray = _bases(self.before, self.after) * lean * np.exp2(-pauses / self.hours)
-        return result
+    numbers, weight = _numbers(tiers), checks.probabilities("importance", importance)
+    checks.same_length(tiers=numbers, importance=weight)
+    return _SALIENCES[numbers] * (0.5 + 0.5 * weight)
 
 
-def window_bm25(
-    frequencies: FloatArray,
-    neighbour_frequencies: Iterable[FloatArray],
-    lengths: FloatArray,
-    neighbour_lengths: npt.NDArray[np.floating[Any]],
-    weights: FloatArray,
-    scales: FloatArray,
-    average_length: float,
-    k1: float,
-    b: float,
+def usage(accesses: Numbers) -> FloatArray:
+    """Return ``1 + ln(1 + accesses)``.
+
+    Examples
+    --------
+    >>> usage([0, 1]).round(4)
+    array([1.    , 1.6931])
+    """
+    return 1.0 + np.log1p(checks.counts("accesses", accesses))
+
+
+def quality(
+    tiers: Tiers,
+    importance: Numbers,
+    confidence: Numbers,
+    accesses: Numbers,
+    age_days: Numbers,
 ) -> FloatArray:
-    """Return what each term adds to each text when it is read with its neighbours.
+    """Return ``salience · confidence · usage``, faded by age for short-lived tiers, the best scaled to 1.
 
-    With ``x = tf + Σ w·tf_neighbour`` and ``L = len + Σ w·len_neighbour``, a term adds
-    ``scale · x·(k1+1) / (x + k1·(1 - b + b·L/Lavg))``, where `Lavg` is the average length times the mean of
-    ``1 + Σ w`` over the texts. Without neighbours it is BM25.
+    The fading of working and episodic memories is ``exp(-age / (7 d · (1 + ln(1 + accesses))))``. A set in
+    which nothing has any quality stays at 0.
 
-    - `frequencies`, `neighbour_frequencies`: how often each term occurs in each text, and the same for each
-      neighbour: rows are terms.
-    - `lengths`, `neighbour_lengths`: the length of each text, and a row of lengths for each neighbour.
-    - `weights`: a row for each neighbour; 0 for one that is not there, whatever its frequencies and length.
-    - `scales`: the idf of each term times its weight in the query.
-    - `average_length`: the mean length over the whole collection, above 0.
-    - `k1`, `b`: BM25's parameters.
+    Parameters
+    ----------
+    tiers, importance
+        As for :func:`salience`.
+    confidence
+        One number from 0 to 1 per memory.
+    accesses
+        How often each memory was used.
+    age_days
+        How old each is, in days; not negative.
+
+    Examples
+    --------
+    >>> quality(["semantic", "episodic"], [0.5, 0.5], [1.0, 1.0], [0, 0], [0.0, 7.0]).round(4)
+    array([1.    , 0.2248])
     """
-    together, length, average = frequencies, lengths, average_length
-    if weights.size:
-        around = np.zeros(frequencies.shape)
-        for weight, tf in zip(weights, neighbour_frequencies, strict=True):
-            around += weight * tf
-        together = frequencies + around
-        length = lengths + (weights * neighbour_lengths).sum(axis=0)
-        average = average_length * (1.0 + float(weights.sum(axis=0).mean()))
-    norm = k1 * (1 - b + b * (length / average))
-    gained: FloatArray = together * (k1 + 1)
-    # A term that does not occur adds nothing, also where the norm is 0 and the fraction would be 0/0.
-    np.divide(gained, together + norm, out=gained, where=True if k1 * (1 - b) > 0 else together > 0)
-    gained *= scales[:, np.newaxis]
-    return gained
+    numbers, weight = _numbers(tiers), checks.probabilities("importance", importance)
+    confident, used = checks.probabilities("confidence", confidence), checks.counts("accesses", accesses)
+    age = checks.counts("age_days", age_days)
+    checks.same_length(tiers=numbers, importance=weight, confidence=confident, accesses=used, age_days=age)
+    return record_quality(numbers, weight, confident, used, age)
+
+
+def record_quality(
+    tiers: IntArray,
+    importance: FloatArray,
+    confidence: FloatArray,
+    accesses: FloatArray,
+    age_days: FloatArray,
+) -> FloatArray:
+    """Return :func:`quality` of values that are known to be good, as records have them."""
+    used = 1.0 + np.log1p(accesses)
+    raw: FloatArray = _SALIENCES[tiers] * (0.5 + 0.5 * importance) * confidence * used
+    fades = _FADES[tiers]
+    if fades.any():
+        raw *= np.where(fades, np.exp(-age_days / (_FADING_DAYS * used)), 1.0)
+    best = raw.max(initial=0.0)
+    return raw / best if best > 0 else raw
+
+
+def _numbers(tiers: Tiers) -> IntArray:
+    """Return each tier's position in :data:`TIER_SALIENCE`."""
+    if isinstance(tiers, np.ndarray) and tiers.dtype.kind in "iu" and tiers.ndim == 1:
+        if tiers.size and not 0 <= tiers.min() <= tiers.max() < len(TIER_SALIENCE):
+            raise InvalidArgument("tiers", tiers, f"positions from 0 to {len(TIER_SALIENCE) - 1}")
+        return tiers.astype(np.intp)
+    names = {name: position for position, name in enumerate(TIER_SALIENCE)}
+    labels = checks.texts("tiers", tiers)
+    positions = (names[checks.one_of(f"tiers[{row}]", tier, tuple(names))] for row, tier in enumerate(labels))
+    return np.fromiter(positions, np.intp, len(labels))
 
 
 def session_means(sessions: IntArray, scores: FloatArray, best: int = SESSION_BEST) -> FloatArray:
@@ -165,9 +191,9 @@ def neighbour_leads(sessions: IntArray, positions: IntArray, scores: FloatArray)
     order = places.argsort(kind="stable")
     place, score = places[order], scores[order]
     best = np.zeros(scores.size)
-    for step in range(1, REACH + 1):
+    for step in range(1, _NEIGHBOUR_REACH + 1):
         gaps = place[step:] - place[:-step]
-        weights = (gaps == 1) + NEIGHBOUR_FADE * (gaps == REACH)
+        weights = (gaps == 1) + NEIGHBOUR_FADE * (gaps == _NEIGHBOUR_REACH)
         np.maximum(best[step:], weights * score[:-step], out=best[step:])
         np.maximum(best[:-step], weights * score[step:], out=best[:-step])
     leads = np.empty(scores.size)
@@ -237,11 +263,3 @@ def _by_session(sessions: IntArray, scores: FloatArray) -> tuple[IntArray, IntAr
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
     starts, group = new.nonzero()[0], new.cumsum() - 1
     return order, starts, count - starts[group], group
-
-
-@lru_cache(maxsize=64)
-def _bases(before: float, after: float) -> FloatArray:
-    """Return the weight of each neighbour of `STEPS` as a column."""
-    column = np.array([[(before if step < 0 else after) ** abs(step)] for step in STEPS])
-    column.flags.writeable = False
-    return column
