@@ -16,9 +16,9 @@ from statistics import NormalDist
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.learn.assignment import credit, team_draft
-from memorata.learn.hypothesis import mixture_difference, sign_test
-from memorata.learn.recommendation import Composite, Totals, worth_of
+from memorata.evaluate.significance import mixture_difference, sign_test
+from memorata.learn.ab_test import Composite, Totals, worth_of
+from memorata.learn.experiments import credit, team_draft
 from memorata.learn.search import GridScores, tune_grid
 from memorata.model import checks
 from memorata.model.checks import BoolArray, FloatArray, IntArray

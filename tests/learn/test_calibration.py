@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import Recipe
-from memorata.learn.assignment import Variant
+from memorata.learn.ab_test import Variant
 from memorata.learn.calibration import (
     Isotonic,
     Logistic,

@@ -15,7 +15,7 @@ from memorata.model.errors import InvalidArgument
 from memorata.service.errors import NOT_FOUND
 
 if TYPE_CHECKING:
-    from memorata.learn.assignment import Variant
+    from memorata.learn.ab_test import Variant
     from memorata.learn.experiments import ExperimentStatus
 
 Name = Annotated[str, Argument(metavar="NAME", help="The experiment.")]
@@ -148,7 +148,7 @@ def _figure(number: float, digits: int) -> str:
 
 def _variant(text: str) -> Variant:
     """Return a variant from ``NAME:WEIGHT`` or ``NAME:WEIGHT:name=value,…``."""
-    from memorata.learn.assignment import Variant
+    from memorata.learn.ab_test import Variant
 
     name, _, rest = text.partition(":")
     weight, _, settings = rest.partition(":")

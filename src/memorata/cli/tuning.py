@@ -18,7 +18,7 @@ from memorata.model.errors import InvalidArgument, NotEnoughData, WorkUnderWay
 
 if TYPE_CHECKING:
     from memorata.engine import Engine, Recipe
-    from memorata.learn.gate import TunedThresholds
+    from memorata.learn.thresholds import TunedThresholds
     from memorata.learn.training_set import TrainingSet
     from memorata.learn.tuning import Tuned
 
@@ -108,7 +108,7 @@ def thresholds(
 ) -> None:
     """Tune the similarity threshold (for f1, also confidence), and calibrate similarity to probability."""
     from memorata.learn.calibration import calibrate, keep_calibration
-    from memorata.learn.gate import similarity_threshold, tune_thresholds
+    from memorata.learn.thresholds import similarity_threshold, tune_thresholds
 
     with _training_set(session, training) as (engine, base, training_set):
         if engine.embedder is None:
@@ -148,7 +148,7 @@ def namespaces(
     seed: Seed = 0,
 ) -> None:
     """Adapt the weight of the vector leg to single namespaces, where their feedback says so and it wins."""
-    from memorata.learn.adaptation import adapt
+    from memorata.learn.tuning import adapt
 
     with session.memory() as engine:
         adapted = adapt(engine, None if all_namespaces else [engine.namespace], dry_run=dry_run, seed=seed)

@@ -17,7 +17,7 @@ from memorata.http.context import (
 )
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import SEARCH, UPDATE
-from memorata.learn.assignment import Variant
+from memorata.learn.ab_test import Variant
 from memorata.model.errors import InvalidArgument
 from memorata.service.answers import (
     ExperimentAnswer,

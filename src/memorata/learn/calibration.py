@@ -24,9 +24,8 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine import Engine, RecallResult
 from memorata.engine.recall.log import trace_columns
-from memorata.learn.thresholds import MIN_PAIRS, labelled_pairs
 from memorata.learn.training_set import Pairs
-from memorata.learn.validation import grouped_folds
+from memorata.learn.validation import MIN_PAIRS, grouped_folds, labelled_pairs
 from memorata.model import checks
 from memorata.model.checks import Flags, FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
@@ -71,7 +70,7 @@ class Isotonic:
 def fit_isotonic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS) -> Isotonic:
     r"""Fit the rising curve of the least squares, :math:`\min_f \sum_i (y_i - f(s_i))^2`.
 
-    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.thresholds.labelled_pairs`.
+    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.validation.labelled_pairs`.
 
     A point is kept at both ends of every level piece, so between two pieces the curve climbs in a straight
     line, and at the pairs it was fitted to it is the isotonic regression itself.
@@ -151,7 +150,7 @@ def fit_logistic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS
     pairs which one threshold separates do not drive the slope to infinity. Where similarity speaks against
     relevance the best curve that does not fall is level, at the share of relevant pairs.
 
-    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.thresholds.labelled_pairs`.
+    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.validation.labelled_pairs`.
 
     >>> curve = fit_logistic([0.1, 0.2, 0.8, 0.9], [False, False, True, True], least=4)
     >>> curve([0.1, 0.5, 0.9]).round(2)

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.learn.gate import similarity_threshold
+from memorata.learn.thresholds import similarity_threshold
 from memorata.learn.training_set import Pairs, from_feedback
 from memorata.learn.tuning import WORK
 from memorata.learn.validation import grouped_folds

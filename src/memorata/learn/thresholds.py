@@ -1,28 +1,39 @@
-r"""Decision thresholds from labelled pairs: precision and recall curves, and rules that choose from them.
+r"""Decision thresholds from labelled pairs: curves, four rules that choose from them, and what those win.
 
 A threshold :math:`t` lets through every pair with a similarity of at least :math:`t`. Of those it lets
 through, some are relevant (:math:`TP`) and some are not (:math:`FP`); some relevant ones stay out
-(:math:`FN`). Three rules choose among the similarities that occur: the highest recall at a target precision,
-Youden's J (W. J. Youden, *Cancer* 3, 1950), and the highest F1, there also over confidences (van Rijsbergen,
-*Information Retrieval*, 1979).
+(:math:`FN`). Rules choose among the similarities that occur: the highest recall at a target precision,
+Youden's J (W. J. Youden, *Cancer* 3, 1950), the highest F1, there also over confidences (van Rijsbergen,
+*Information Retrieval*, 1979), and a calibrated probability. A curve here has one point for each threshold;
+the end at which nothing passes has no threshold, and is left to the drawing.
 
-A curve here has one point for each threshold. Libraries often return one precision more than thresholds, for
-the end at which nothing passes; that end has no threshold, so it is left to the drawing.
+Whether a threshold is better is a matter of what passing is worth. Each rule stands for a price: a relevant
+pair that passes earns :math:`a`, one that is not costs :math:`b`, and what stays out earns nothing. At a
+target precision :math:`p` the price is :math:`a = 1 - p, b = p`, for then more passing pays as long as more
+than :math:`p` of it is relevant (the net benefit of decision curves, Vickers & Elkin, *Medical Decision
+Making* 26, 2006). Youden's J is the price at which all relevant pairs together are worth as much as all
+others. The price at which F1 is best is half of that F1 (Lipton, Elkan & Naryanaswamy, ECML 2014). So every
+rule is judged by the sum it was meant to make, pair by pair, on pairs that had no say in it.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 
 from memorata._frozen import frozen
+from memorata.embed.port import Embedder
+from memorata.engine import Engine
+from memorata.engine.recipes.recipe import Recipe
+from memorata.learn.calibration import fit_logistic
+from memorata.learn.training_set import Pairs, TrainingSet
+from memorata.learn.validation import MIN_PAIRS, Verdict, grouped_folds, judge, labelled_pairs, require_groups
 from memorata.model import checks
-from memorata.model.checks import BoolArray, Flags, FloatArray, Numbers
-from memorata.model.errors import InvalidArgument, NotEnoughData
+from memorata.model.checks import Flags, FloatArray, IntArray, Numbers
+from memorata.model.errors import InvalidArgument
 
-MIN_PAIRS: Final = 20
-"""How many labelled pairs are the least to learn from, where the caller does not say."""
 _STEPS = 21
 """Values of each axis of the grid, where the caller does not say."""
 
@@ -108,7 +119,7 @@ def threshold_curve(similarity: Numbers, relevant: Flags, *, least: int = MIN_PA
 
     .. math:: P = \frac{TP}{TP + FP}, \quad R = \frac{TP}{TP + FN}, \quad F = \frac{FP}{FP + TN}
 
-    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.thresholds.labelled_pairs`.
+    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.validation.labelled_pairs`.
 
     One sort, then running counts; equal similarities pass or fail together.
 
@@ -142,7 +153,7 @@ def at_precision(
 ) -> Choice:
     """Return the threshold with the highest recall among those that reach the target precision.
 
-    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.thresholds.labelled_pairs`.
+    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.validation.labelled_pairs`.
     - `fallback`: the threshold to keep if none reaches the target; the choice then carries a warning.
     - `target`: the least precision, above 0.
 
@@ -189,7 +200,7 @@ def by_f1(
 
     .. math:: F_1 = \frac{2 P R}{P + R} = \frac{2\,TP}{2\,TP + FP + FN}
 
-    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.thresholds.labelled_pairs`.
+    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.validation.labelled_pairs`.
     - `confidence`: one number from 0 to 1 per pair.
     - `similarities`, `confidences`: the thresholds to try, ascending; by default 21 over the range that
       occurs, and 21 from 0 to 1.
@@ -246,19 +257,168 @@ def _last_best(values: FloatArray) -> int:
     return values.size - 1 - int(values[::-1].argmax())
 
 
-def labelled_pairs(
-    similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS
-) -> tuple[FloatArray, BoolArray]:
-    """Return similarities and labels as arrays, or say how many more of which kind are needed."""
-    similar = checks.all_within("similarity", similarity, -1, 1)
-    labels = checks.flags("relevant", relevant)
-    checks.same_length(similarity=similar, relevant=labels)
-    needed = checks.whole("least", least, 2)
-    if labels.size < needed:
-        raise NotEnoughData("labelled pairs", labels.size, needed)
-    positive = int(np.count_nonzero(labels))
-    if not positive:
-        raise NotEnoughData("pairs labelled relevant", 0, 1)
-    if positive == labels.size:
-        raise NotEnoughData("pairs labelled not relevant", 0, 1)
-    return similar, labels
+METHODS: Final = ("precision", "youden", "f1", "probability")
+"""The rules: a target precision, Youden's J, F1 over similarity and confidence, a calibrated probability."""
+_MAX_ALTERNATIVES: Final = 50
+"""How many thresholds the reality check compares with."""
+
+
+@frozen(eq=False)
+class TunedThresholds:
+    """What tuning a gate found.
+
+    - `verdict`: whether it wins, with the numbers.
+    - `base`, `recipe`: what was in use, and the same with the new thresholds.
+    - `method`, `target`: the rule, and what it was asked for.
+    - `pairs`: how many judged pairs it was learnt from.
+    - `curve`, `choice`: what every threshold would do, and the chosen one.
+    - `grid`: the F1 of each pair of thresholds, for that rule.
+    """
+
+    verdict: Verdict
+    base: Recipe
+    recipe: Recipe
+    method: str
+    target: float
+    pairs: int
+    curve: Curve
+    choice: Choice
+    grid: GridChoice | None
+
+    @property
+    def metric(self) -> str:
+        """What the gain is counted in: what passing is worth, as the rule weighs it."""
+        return f"worth of a pair by {self.method}"
+
+    @property
+    def questions(self) -> int:
+        """How many judged pairs of a query and a hit it was judged on."""
+        return self.pairs
+
+    @property
+    def scores(self) -> tuple[tuple[Mapping[str, Any], float], ...]:
+        """None: a threshold is chosen by a rule and not from a grid."""
+        return ()
+
+    def evidence(self) -> dict[str, Any]:
+        """Return the numbers that speak for it, as plain data."""
+        return {
+            "by": f"thresholds, {self.method}",
+            "base": self.base.name,
+            "target": self.target,
+            "pairs": self.pairs,
+            "precision": self.choice.precision if self.choice.recall else None,
+            "recall": self.choice.recall,
+            **self.verdict.as_dict(),
+        }
+
+
+def tune_gate(
+    engine: Engine, training: TrainingSet, base: Recipe, *, method: str = "precision", target: float = 0.9
+) -> TunedThresholds:
+    """Tune the thresholds of a recipe on the feedback about hits of the engine's embedder."""
+    if engine.embedder is None:
+        raise InvalidArgument("embedder", None, "in use: without one there is no similarity")
+    threshold = similarity_threshold(base, engine.embedder)
+    pairs = training.pairs(engine.embedder.name)
+    return tune_thresholds(pairs, base, threshold, method=method, target=target)
+
+
+def similarity_threshold(recipe: Recipe, embedder: Embedder) -> float:
+    """Return the least similarity of a recipe; where it has none, what the embedder was calibrated to."""
+    threshold = recipe.least_similarity
+    return embedder.similarity_threshold if threshold == -1 else threshold
+
+
+def tune_thresholds(
+    pairs: Pairs,
+    base: Recipe,
+    threshold: float,
+    *,
+    method: str = "precision",
+    target: float = 0.9,
+    folds: int = 5,
+    seed: int = 0,
+) -> TunedThresholds:
+    """Look for a better least similarity, and for F1 a least confidence with it."""
+    checks.one_of("method", method, METHODS)
+    aim = checks.probability("target", target)
+    similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=MIN_PAIRS)
+    require_groups(pairs.groups, name="judged questions")
+    if method in ("precision", "probability") and not 0 < aim < 1:
+        raise InvalidArgument("target", target, "a number above 0 and below 1")
+    threshold_in_use = float(np.clip(threshold, -1, 1))
+    everyone = np.arange(relevant.size)
+    earn, cost = _prices(pairs, method, aim)
+
+    def passing(setting: Mapping[str, float]) -> FloatArray:
+        passes = similar >= setting["least_similarity"]
+        if "least_confidence" in setting:
+            passes &= pairs.confidence >= setting["least_confidence"]
+        return np.where(passes, np.where(relevant, earn, -cost), 0.0)
+
+    current = {"least_similarity": threshold_in_use}
+    if method == "f1":
+        current["least_confidence"] = base.least_confidence
+    divided = grouped_folds(pairs.groups, count=folds, seed=seed)
+    chosen = [_chosen(pairs, fold.learnt, method, aim, threshold_in_use, current) for fold in divided]
+    final = _chosen(pairs, everyone, method, aim, threshold_in_use, current)
+    alternatives = [
+        {**current, "least_similarity": float(step)}
+        for step in np.unique(np.quantile(similar, np.linspace(0, 1, _MAX_ALTERNATIVES)))
+    ]
+    verdict = judge(
+        final,
+        chosen,
+        [passing(setting) for setting in chosen],
+        passing(current),
+        divided,
+        pairs.groups,
+        tried=np.stack([passing(setting) for setting in (current, final, *alternatives)]),
+        picked=1,
+        seed=seed,
+    )
+    curve = threshold_curve(similar, relevant)
+    grid = by_f1(similar, pairs.confidence, relevant) if method == "f1" else None
+    # That of a target precision has a warning where no threshold reaches it.
+    choice = (
+        at_precision(similar, relevant, target=aim, fallback=threshold_in_use)
+        if method == "precision"
+        else curve.at(final["least_similarity"])
+    )
+    recipe = base.changed(final)
+    return TunedThresholds(verdict, base, recipe, method, aim, relevant.size, curve, choice, grid)
+
+
+def _prices(pairs: Pairs, method: str, target: float) -> tuple[float, float]:
+    """Return what a relevant pair that passes earns, and what one that is not costs."""
+    if method in ("precision", "probability"):
+        return 1 - target, target
+    positive = float(np.count_nonzero(pairs.relevant))
+    negative = pairs.relevant.size - positive
+    if method == "youden":
+        return pairs.relevant.size / (2 * positive), pairs.relevant.size / (2 * negative)
+    best = by_f1(pairs.similarity, pairs.confidence, pairs.relevant).f1
+    return 1 - best / 2, best / 2
+
+
+def _chosen(
+    pairs: Pairs,
+    rows: IntArray,
+    method: str,
+    target: float,
+    kept: float,
+    current: Mapping[str, float],
+) -> dict[str, float]:
+    similar, relevant = pairs.similarity[rows], pairs.relevant[rows]
+    if method == "precision":
+        reached = at_precision(similar, relevant, target=target, fallback=kept, least=2)
+        return {"least_similarity": reached.threshold}
+    if method == "youden":
+        return {"least_similarity": by_youden(similar, relevant, least=2).threshold}
+    if method == "f1":
+        best = by_f1(similar, pairs.confidence[rows], relevant, least=2)
+        return {**current, "least_similarity": best.similarity, "least_confidence": best.confidence}
+    curve = fit_logistic(similar, relevant, least=2)
+    reaching = np.flatnonzero(curve(np.sort(similar)) >= target)
+    return {"least_similarity": float(np.sort(similar)[reaching[0]]) if reaching.size else kept}

@@ -24,11 +24,13 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.evaluate.significance import Difference, paired_bootstrap, reality_check
 from memorata.model import checks
-from memorata.model.checks import FloatArray, IntArray, Numbers, Rows
+from memorata.model.checks import BoolArray, Flags, FloatArray, IntArray, Numbers, Rows
 from memorata.model.errors import InvalidArgument, NotEnoughData
 
 MIN_GROUPS: Final = 20
 """How many groups of questions are the least: with fewer, the bootstrap's interval is too narrow."""
+MIN_PAIRS: Final = 20
+"""How many labelled pairs are the least to learn from, where the caller does not say."""
 QUESTIONS: Final = "questions with a relevant result"
 """What there are too few of, where a training set is too small."""
 KEPT_SHARE: Final = 0.5
@@ -163,6 +165,24 @@ def require_groups(
     count, needed = len(set(groups)), checks.whole("least", least, 2)
     if count < needed:
         raise NotEnoughData(name, count, needed)
+
+
+def labelled_pairs(
+    similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS
+) -> tuple[FloatArray, BoolArray]:
+    """Return similarities and labels as arrays, or say how many more of which kind are needed."""
+    similar = checks.all_within("similarity", similarity, -1, 1)
+    labels = checks.flags("relevant", relevant)
+    checks.same_length(similarity=similar, relevant=labels)
+    needed = checks.whole("least", least, 2)
+    if labels.size < needed:
+        raise NotEnoughData("labelled pairs", labels.size, needed)
+    positive = int(np.count_nonzero(labels))
+    if not positive:
+        raise NotEnoughData("pairs labelled relevant", 0, 1)
+    if positive == labels.size:
+        raise NotEnoughData("pairs labelled not relevant", 0, 1)
+    return similar, labels
 
 
 def _by_group(values: FloatArray, groups: Sequence[str]) -> FloatArray:

@@ -2,8 +2,8 @@
 
 A recall made here is logged, so that its judgements can be learnt from. Tuning is a job over all feedback
 (:mod:`memorata.learn.tuning`); what wins on held-out queries can be installed as a recipe, and rolled back.
-The numbers of experiments hold however often one looks (:mod:`memorata.learn.hypothesis`), so the page may be
-open all day.
+The numbers of experiments hold however often one looks (:mod:`memorata.evaluate.significance`), so the page
+may be open all day.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from starlette.responses import Response
 
 from memorata._frozen import frozen
 from memorata.engine.access import LOCAL
-from memorata.learn.assignment import Variant
+from memorata.learn.ab_test import Variant
 from memorata.learn.experiments import (
     METHODS,
     ExperimentStatus,
     winning_recipe,
 )
-from memorata.learn.gate import TunedThresholds, tune_gate
+from memorata.learn.thresholds import TunedThresholds, tune_gate
 from memorata.learn.training_set import from_feedback, relevance
 from memorata.learn.tuning import Tuned, install, tune_families, tune_recipe, tune_weights
 from memorata.learn.validation import MIN_GROUPS

@@ -1,36 +1,114 @@
-r"""The recommendation of an experiment: its winner, or what is missing for one.
+r"""A/B tests: users divided among the variants of a recipe, what each variant achieved, and the winner.
+
+Assignment needs no state. The experiment's and the user's name are hashed together (BLAKE2b) to a point
+between 0 and 1, and the weights divide that line among the variants. Two experiments divide people
+independently of each other, which one hash of the user alone would not do. Python's own ``hash`` is salted
+anew in every process and is of no use here.
+
+A variant's worth is :math:`0.4\,\mathrm{CTR} + 0.4\,s/5 + 0.2\,(1 - z)`, from the share of questions with a
+click, the mean rating :math:`s` (1 to 5), and the share :math:`z` of questions without any result. One
+person's questions resemble each other, so people are the sample, not questions: the variance of the worth is
+the sum over users of the squares of what each contributed to it (the delta method with clusters; Deng,
+Knoblich & Lu, KDD 2018).
 
 A winner is named only with enough users in every variant, after enough days, and when it is worth more than
 every other by more than chance does, by an interval that may be looked at every day
-(:mod:`memorata.learn.hypothesis`). The tests of single measures beside it take questions as independent and
-a single look; they describe, and decide nothing.
-
-Outcome measures of a variant: click-through, satisfaction, zero results, and their composite, its worth.
-
-A variant's worth is :math:`0.4\,\mathrm{CTR} + 0.4\,s/5 + 0.2\,(1 - z)`, from the share of questions with a
-click, the mean rating :math:`s` (1 to 5), and the share :math:`z` of questions without any result.
-
-One person's questions resemble each other, so people are the sample, not questions: the variance of the worth
-is the sum over users of the squares of what each contributed to it (the delta method with clusters; Deng,
-Knoblich & Lu, KDD 2018).
+(:mod:`memorata.evaluate.significance`). The tests of single measures beside it take questions as independent
+and a single look; they describe, and decide nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, fields
 from datetime import datetime
-from typing import Final
+from itertools import accumulate
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.evaluate.significance import Difference
-from memorata.learn.assignment import Experiment
-from memorata.learn.hypothesis import mixture_difference, two_proportions, welch
+from memorata.evaluate.significance import Difference, mixture_difference, two_proportions, welch
 from memorata.model import checks
 from memorata.model.checks import FloatArray
 from memorata.model.errors import InvalidArgument
+
+_SUM_TOLERANCE = 1e-9
+"""How far from 1 weights may sum: what is left of ten tenths, and not a forgotten variant."""
+
+
+@frozen
+class Variant:
+    """One of the things that are compared: a name, its share of the users, and the settings it changes."""
+
+    name: str
+    weight: float
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if not checks.text("name", self.name):
+            raise InvalidArgument("name", self.name, "a name")
+        object.__setattr__(self, "weight", checks.above("weight", self.weight, 0))
+        if not isinstance(self.settings, Mapping):
+            raise InvalidArgument("settings", self.settings, "a mapping of parameters to values")
+        checks.texts("settings", self.settings)
+        object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
+
+
+@frozen
+class Experiment:
+    """Some variants of a recipe's settings that users are divided among.
+
+    - `name`: users are assigned by it.
+    - `variants`: at least two, with names of their own and weights that sum to 1.
+
+    >>> Experiment("meaning", (Variant("as it is", 0.5), Variant("more", 0.4)))
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: variants must be variants whose weights sum to 1, got 0.9
+    """
+
+    name: str
+    variants: Sequence[Variant]
+
+    def __post_init__(self) -> None:
+        if not checks.text("name", self.name):
+            raise InvalidArgument("name", self.name, "a name")
+        variants = self.variants
+        if not isinstance(variants, Sequence) or not all(
+            isinstance(variant, Variant) for variant in variants
+        ):
+            raise InvalidArgument("variants", variants, "a list of variants")
+        if len(variants) < 2:
+            raise InvalidArgument("variants", [variant.name for variant in variants], "at least two variants")
+        names = [variant.name for variant in variants]
+        if len(set(names)) < len(names):
+            raise InvalidArgument("variants", names, "variants with names of their own")
+        # Not by fsum, which has no answer where the sum is beyond every number.
+        total = sum(variant.weight for variant in variants)
+        if abs(total - 1) > _SUM_TOLERANCE:
+            raise InvalidArgument("variants", total, "variants whose weights sum to 1")
+        object.__setattr__(self, "variants", tuple(variants))
+
+    def assigned(self, user: str) -> Variant:
+        """Return the variant of a user; the same answer in every process, on every machine, for ever."""
+        point = position(self.name, user)
+        ends = accumulate(variant.weight for variant in self.variants)
+        matching = (variant for variant, end in zip(self.variants, ends, strict=True) if point < end)
+        # The last end may be a rounding short of 1, and a point beyond it is the last one's all the same.
+        return next(matching, self.variants[-1])
+
+
+def position(experiment: str, user: str) -> float:
+    """Return where a user stands in an experiment, from 0 to below 1, evenly over users."""
+    names = checks.writable("experiment", experiment), checks.writable("user", user)
+    # The length comes first, so that "a" and "bc" are not taken for "ab" and "c".
+    key = f"{len(names[0])}:{names[0]}{names[1]}".encode()
+    number = int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big")
+    return (number >> 11) / (1 << 53)
+
 
 BEST_RATING: Final = 5
 
@@ -243,11 +321,10 @@ def recommend(
     - `composite`: how much each measure counts.
     - `least_users`, `least_days`: in every variant, and since the first observation.
     - `effect`: the difference in worth that is to be found soonest; see
-      :func:`~memorata.learn.hypothesis.mixture_difference`.
+      :func:`~memorata.evaluate.significance.mixture_difference`.
     - `level`: one minus the chance, at most, of ever naming a winner among variants that are worth the same.
       With several variants it is shared among the comparisons (Bonferroni).
 
-    >>> from memorata.learn.assignment import Variant
     >>> even = Experiment("meaning", (Variant("as it is", 0.5), Variant("more", 0.5)))
     >>> recommend(even, {}).reason
     "no decision yet: 'as it is' has 0 users, 100 more are needed"

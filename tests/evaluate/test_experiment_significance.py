@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.learn.hypothesis import (
+from memorata.evaluate.significance import (
     critical_t,
     mixture_difference,
     sign_evidence,
