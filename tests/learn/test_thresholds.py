@@ -12,7 +12,6 @@ from memorata.engine.recipes.recipe import Recipe
 from memorata.learn.calibration import calibrate
 from memorata.learn.thresholds import (
     METHODS,
-    MIN_PAIRS,
     Choice,
     at_precision,
     by_f1,
@@ -21,7 +20,7 @@ from memorata.learn.thresholds import (
     tune_thresholds,
 )
 from memorata.learn.training_set import Pairs
-from memorata.learn.validation import labelled_pairs
+from memorata.learn.validation import MIN_PAIRS, labelled_pairs
 from memorata.model.errors import InvalidArgument, NotEnoughData
 
 SIMILAR = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
