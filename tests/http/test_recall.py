@@ -1,13 +1,19 @@
 """Recall over HTTP."""
 
+import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from memorata import Engine
+from memorata.http import recall
+from memorata.http.context import json_bytes
+from memorata.model.entity import Place
+from memorata.model.memory import Source
+from memorata.service.codec import recall_json
 
 
 def test_a_question_finds_the_memory_as_the_engine_does(client: TestClient, engine: Engine, tea: str) -> None:
@@ -25,6 +31,40 @@ def test_a_question_finds_the_memory_as_the_engine_does(client: TestClient, engi
 def test_an_answer_tells_all_that_the_engine_tells(client: TestClient, engine: Engine, tea: str) -> None:
     body = client.post("/v1/recall", json={"query": "what tea does Anna like?"}).json()
     assert engine.recall("what tea does Anna like?").as_dict().keys() <= body.keys()
+
+
+@pytest.mark.parametrize("encoder", [recall.fast_json, None])
+@pytest.mark.parametrize("number", [7, 2**70])
+def test_an_answer_is_the_one_json_form_of_a_result(
+    client: TestClient,
+    engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    encoder: Callable[..., bytes] | None,
+) -> None:
+    moment = datetime(2026, 5, 7, 18, 30, 1, 250_000, tzinfo=timezone(timedelta(hours=2)))
+    engine.remember(
+        "Anna drinks oolong in Zürich.",
+        tags=["drinks"],
+        metadata={"number": number, "deep": {"list": [1.5, None, True, "é"]}},
+        source=Source(speaker="Anna", session="s", position=3),
+        place=Place(47.4, 8.5, "Zürich"),
+        valid_from=moment,
+        pinned=True,
+    )
+    results = []
+    engine_recall = Engine.recall
+
+    def noted(self: Engine, *arguments: Any, **options: Any) -> Any:
+        results.append(engine_recall(self, *arguments, **options))
+        return results[-1]
+
+    monkeypatch.setattr(Engine, "recall", noted)
+    monkeypatch.setattr(recall, "fast_json", encoder)
+    body = client.post("/v1/recall", json={"query": "Anna oolong", "standing": 100}).json()
+    assert body["standing"], "what is pinned"
+    assert body["hits"][0]["memory"]["metadata"]["number"] == number
+    assert body == json.loads(json_bytes(recall_json(results[0])))
 
 
 def test_several_samples_say_how_far_they_agree(client: TestClient, tea: str) -> None:

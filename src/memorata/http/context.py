@@ -33,7 +33,7 @@ from memorata.service.auth import FAILURES, RateLimiter
 from memorata.service.errors import Overloaded, TimedOut
 from memorata.service.jobs import Jobs
 
-fast_json: Callable[[Any], bytes] | None = None
+fast_json: Callable[..., bytes] | None = None
 with suppress(ModuleNotFoundError):
     fast_json = import_module("orjson").dumps
 
@@ -106,13 +106,13 @@ class RequestContext:
     async def read(
         self, work: Callable[[], Any], operation: str = "", *, computing: bool = False
     ) -> Response:
-        """Answer with what `work` returns, as JSON."""
+        """Answer with what `work` returns, as JSON; bytes are JSON already."""
 
         def body() -> bytes:
             if not operation:
-                return json_bytes(work())
+                return _encoded(work())
             with self.server.spans(operation, self.namespace):
-                return json_bytes(work())
+                return _encoded(work())
 
         return Response(await self.run(body, computing=computing), 200, media_type=_JSON)
 
@@ -176,6 +176,10 @@ class RequestContext:
         for part in parts:
             digest.update(len(part).to_bytes(8, "big") + part)
         return digest.digest()
+
+
+def _encoded(data: Any) -> bytes:  # noqa: ANN401 - whatever JSON can hold
+    return data if isinstance(data, bytes) else json_bytes(data)
 
 
 def json_bytes(data: Any) -> bytes:  # noqa: ANN401 - whatever JSON can hold

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Final
 
@@ -12,9 +14,19 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memorata.engine import RecallResult
 from memorata.engine.access import READ
 from memorata.engine.query_vectors import only_computes
-from memorata.http.context import MAX_PATH, ReadContext, answers, authenticate, authorised, read_route
+from memorata.http.context import (
+    MAX_PATH,
+    ReadContext,
+    answers,
+    authenticate,
+    authorised,
+    fast_json,
+    json_bytes,
+    read_route,
+)
 from memorata.http.errors import RESPONSES, respond
 from memorata.http.telemetry import SEARCH
 from memorata.model.errors import MemorataError
@@ -28,7 +40,7 @@ router = APIRouter(prefix="/v1", tags=["recall"], responses=RESPONSES)
 async def recall(context: ReadContext, body: RecallRequest) -> Response:
     """Find the right few memories for a query."""
 
-    def work() -> Json:
+    def work() -> bytes:
         options = {"recipe": body.recipe, "changes": body.parameters or None, **body.options()}
         if body.namespaces:
             options.pop("sessions")
@@ -42,11 +54,32 @@ async def recall(context: ReadContext, body: RecallRequest) -> Response:
             )
         else:
             result = context.engine.recall(body.query, namespace=context.namespace, **options)
-        return recall_json(result, explain=body.explain)
+        return _answer(result, explain=body.explain)
 
     usual = body.recipe is None and not body.parameters and not body.namespaces
     computing = usual and only_computes(context.engine, context.namespace)
     return await context.read(work, SEARCH, computing=computing)
+
+
+def _answer(result: RecallResult, *, explain: bool) -> bytes:
+    """Return a result as JSON. orjson reads memories as they are, in half the time of dicts made of them."""
+    if fast_json is not None and not explain:
+        data = result.without_memories()
+        data["hits"] = [
+            {"id": hit.memory.id, "score": hit.score, "confidence": hit.confidence, "memory": hit.memory}
+            for hit in result.hits
+        ]
+        data["standing"] = result.standing
+        with suppress(TypeError):  # as in json_bytes
+            return fast_json(data, _plain_mapping)
+    return json_bytes(recall_json(result, explain=explain))
+
+
+def _plain_mapping(value: object) -> Json:
+    """Return the metadata of a memory as orjson can write it."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a {type(value).__name__} has no JSON form")
 
 
 router.add_api_route("/recall", recall, methods=["POST"], **answers(RecallAnswer))

@@ -26,7 +26,7 @@ from memorata.engine.recall.fusion import LEXICAL, SOFT, VECTOR, Trace
 from memorata.engine.recall.query import ParsedQuery, word_terms
 from memorata.index.index import Speakers
 from memorata.index.record import ROLES
-from memorata.model.checks import FloatArray, IntArray
+from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.hit import Explanation
 from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser
@@ -336,48 +336,81 @@ RECALL_FEATURES: Final = (
 RECALL_BIAS: Final = 1.171
 RECALL_WEIGHTS: Final = (0.882, 2.161, 1.262, -1.919)
 """Learnt on the same questions."""
+_WEIGHTS: Final = np.array(WEIGHTS)
+_RECALL_WEIGHTS: Final = np.array(RECALL_WEIGHTS)
 _ANSWER_DEPTH: Final = 5
 """The confidence of a recall is the probability that one of this many hits answers."""
 _MAX_OTHERS: Final = 5
 """The number of best other scores that a score is compared with."""
 
 
-def answer_features(trace: Trace, places: Sequence[int], lifted: Sequence[float], met: float) -> FloatArray:
+@frozen(eq=False)
+class LegScores:
+    """What the legs say of all candidates, as shares of the best possible.
+
+    - `familiarity`: the embedder's with the query.
+    - `cosines`, `matches`, `soft`: of meaning, words, and words of like meaning (None without such a leg).
+    """
+
+    familiarity: float
+    cosines: FloatArray
+    matches: FloatArray
+    soft: FloatArray | None
+
+    @classmethod
+    def of(cls, trace: Trace) -> LegScores:
+        """Return those of a recall; 0 for a candidate that is not among the leg's."""
+        moment, slots = trace.moment, trace.slots
+        order = slots.argsort()
+        ascending = slots[order]
+        scores_of = {name: _aligned(ascending, order, own, scores) for name, own, scores in trace.legs}
+        nothing = np.zeros(slots.size)
+        familiarity, noise = moment.familiarity if moment.meant else 0.0, max(0.0, moment.noise)
+        above = (scores_of.get(VECTOR, nothing) - noise) / (1.0 - noise)
+        cosines = familiarity * np.minimum(np.maximum(above, 0.0), 1.0)
+        matches = np.minimum(scores_of.get(LEXICAL, nothing) / (moment.ceiling or 1.0), 1.0)
+        return cls(familiarity, cosines, matches, scores_of.get(SOFT))
+
+
+def answer_features(
+    legs: LegScores, scores: FloatArray, places: Sequence[int], lifted: Sequence[float], met: float
+) -> FloatArray:
     """Return the features of candidates: a row for each, in the order of :data:`FEATURES`.
 
+    - `scores`: the scores of all candidates.
     - `places`: which candidates, by their place in the ranking of all of them.
     - `lifted`: the score of each with what its text adds.
     - `met`: whether the best meet the requirements; see :func:`requirements_met`.
     """
     at = np.array(places, np.intp)
-    familiarity, cosines, matches, soft = _of_legs(trace)
-    scores = trace.scores.copy()
+    familiarity, soft = legs.familiarity, legs.soft
+    scores = scores.copy()
     scores[at] = lifted
     top = float(scores[scores.argmax()])
     scores = scores / top if top > 0 else np.zeros(scores.size)
     best = np.sort(scores)[::-1][: _MAX_OTHERS + 1]
-    among = scores >= best[-1]
-    around = np.where(among, (best.sum() - scores) / _MAX_OTHERS, best[:_MAX_OTHERS].sum() / _MAX_OTHERS)
-    rows = (
-        cosines,
-        matches,
-        # Without a token table the score replaces its feature: the weights were learnt with one.
-        familiarity * (scores if soft is None else soft),
-        scores,
-        scores - around,
-        familiarity * _is_first(cosines),
-        _is_first(matches),
-        np.full(scores.size, familiarity),
-        np.full(scores.size, met),
+    own = scores[at]
+    around = np.where(
+        own >= best[-1], (best.sum() - own) / _MAX_OTHERS, best[:_MAX_OTHERS].sum() / _MAX_OTHERS
     )
-    return np.column_stack([row[at] for row in rows])
+    features = np.empty((len(FEATURES), at.size))
+    features[0] = legs.cosines[at]
+    features[1] = legs.matches[at]
+    # Without a token table the score replaces its feature: the weights were learnt with one.
+    features[2] = familiarity * (own if soft is None else soft[at])
+    features[3] = own
+    features[4] = own - around
+    features[5] = familiarity * _is_first(legs.cosines, at)
+    features[6] = _is_first(legs.matches, at)
+    features[7] = familiarity
+    features[8] = met
+    return features.T
 
 
-def recall_features(trace: Trace, places: Sequence[int], met: float) -> FloatArray:
+def recall_features(legs: LegScores, places: Sequence[int], met: float) -> FloatArray:
     """Return the features of a recall from those of its first hits, in the order of `RECALL_FEATURES`."""
-    familiarity, cosines, matches, _ = _of_legs(trace)
-    first = np.array(places[:_ANSWER_DEPTH], np.intp)
-    return np.array([met, cosines[first].max(initial=0.0), matches[first[0]], familiarity])
+    cosine = max(legs.cosines[place] for place in places[:_ANSWER_DEPTH])
+    return np.array([met, max(0.0, cosine), legs.matches[places[0]], legs.familiarity])
 
 
 class Estimates:
@@ -413,27 +446,32 @@ class Estimates:
         """Return the probability that one of the first five hits answers."""
         if self._trace is None or not self.order:
             return 0.0
-        return float(_probability(self.of_recall @ np.array(RECALL_WEIGHTS) + RECALL_BIAS))
+        return float(_probability(self.of_recall @ _RECALL_WEIGHTS + RECALL_BIAS))
 
     @property
     def of_recall(self) -> FloatArray:
         """The features of the recall; see :func:`recall_features`."""
         assert self._trace is not None  # callers check
-        return recall_features(self._trace, [self._places[number] for number in self.order], self._met)
+        return recall_features(self._legs, [self._places[number] for number in self.order], self._met)
 
     @cached_property
     def features(self) -> FloatArray:
         """The features of the hits, by their numbers; see :func:`answer_features`."""
         if self._trace is None or not self.lifted:
             return np.zeros((0, len(FEATURES)))
-        return answer_features(self._trace, self._places, self.lifted, self._met)
+        return answer_features(self._legs, self._trace.scores, self._places, self.lifted, self._met)
 
     @cached_property
     def _of_hits(self) -> list[float]:
         if self._trace is None:
             return [0.0] * len(self._positions)
-        probabilities: list[float] = _probability(self.features @ np.array(WEIGHTS) + BIAS).tolist()
+        probabilities: list[float] = _probability(self.features @ _WEIGHTS + BIAS).tolist()
         return probabilities
+
+    @cached_property
+    def _legs(self) -> LegScores:
+        assert self._trace is not None  # callers check
+        return LegScores.of(self._trace)
 
     @cached_property
     def _places(self) -> list[int]:
@@ -448,35 +486,26 @@ class Estimates:
         return requirements_met(self.requirements, self.memories, scores)
 
 
-def _of_legs(trace: Trace) -> tuple[float, FloatArray, FloatArray, FloatArray | None]:
-    """Return the embedder's familiarity with the query, and cosines, lexical and soft scores of all."""
-    moment = trace.moment
-    scores_of = {name: _aligned(trace.slots, slots, scores) for name, slots, scores in trace.legs}
-    nothing = np.zeros(trace.slots.size)
-    familiarity, noise = moment.familiarity if moment.meant else 0.0, max(0.0, moment.noise)
-    cosines = familiarity * np.clip((scores_of.get(VECTOR, nothing) - noise) / (1.0 - noise), 0.0, 1.0)
-    matches = np.minimum(scores_of.get(LEXICAL, nothing) / (moment.ceiling or 1.0), 1.0)
-    return familiarity, cosines, matches, scores_of.get(SOFT)
-
-
 def _probability(logits: FloatArray) -> FloatArray:
     probabilities: FloatArray = 1.0 / (1.0 + np.exp(-logits))
     return probabilities
 
 
-def _aligned(candidates: IntArray, slots: IntArray, scores: FloatArray) -> FloatArray:
-    """Return a leg's score of each candidate; 0 for one that is not among the leg's."""
-    order = candidates.argsort(kind="stable")
-    at = np.minimum(candidates.searchsorted(slots, sorter=order), candidates.size - 1)
-    places = order[at]
-    present = candidates[places] == slots
-    result = np.zeros(candidates.size)
-    result[places[present]] = scores[present]
+def _aligned(ascending: IntArray, order: IntArray, slots: IntArray, scores: FloatArray) -> FloatArray:
+    """Return a leg's score of each candidate, whose slots are ascending in an order; 0 for one without."""
+    at = np.minimum(ascending.searchsorted(slots), ascending.size - 1)
+    present = ascending[at] == slots
+    result = np.zeros(order.size)
+    if present.all():
+        result[order[at]] = scores
+    else:
+        result[order[at[present]]] = scores[present]
     return result
 
 
-def _is_first(values: FloatArray) -> FloatArray:
-    first = np.zeros(values.size)
-    if values.size and values[values.argmax()] > 0:
-        first[values.argmax()] = 1.0
-    return first
+def _is_first(values: FloatArray, places: IntArray) -> BoolArray:
+    """Return for each place whether it has the first of the largest values, if that is above 0."""
+    if not values.size:
+        return np.zeros(places.size, np.bool_)
+    first = int(values.argmax())
+    return places == (first if values[first] > 0 else -1)

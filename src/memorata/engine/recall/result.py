@@ -304,7 +304,7 @@ class MissedThreshold:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data, for JSON."""
-        return asdict(self)
+        return {"measure": self.measure, "value": self.value, "least": self.least}
 
 
 def support(trace: Trace | None) -> float:
@@ -327,9 +327,9 @@ def support(trace: Trace | None) -> float:
         else:
             continue
         row = np.zeros(union.size)
-        row[union.searchsorted(slots)] = np.clip(shares, 0.0, 1.0)
+        row[union.searchsorted(slots)] = np.minimum(np.maximum(shares, 0.0), 1.0)
         parts.append(row)
-    return float(np.mean(parts, axis=0).max(initial=0.0)) if parts else 0.0
+    return float(sum(parts[1:], parts[0]).max(initial=0.0)) / len(parts) if parts else 0.0
 
 
 _BYTES_PER_TOKEN: Final = 4
