@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 Run = Callable[..., Any]
 TEA = (

@@ -247,7 +247,7 @@ def test_a_folder_that_cannot_be_written_is_named_as_it_was_given(
 
 
 def test_an_export_that_fails_leaves_the_old_file(cli: Run, tea: str, home: Path, monkeypatch: Any) -> None:
-    from memorata.store.sqlite.store import SqliteStore
+    from memorata.store.dialects import SqliteStore
 
     (home / "out.jsonl").write_text("precious")
 

@@ -6,7 +6,7 @@ import pytest
 
 from memorata.engine.access import FRESH_SECONDS, LOCAL, SCOPES, Access, ApiKeys, matches, namespace_pattern
 from memorata.model.errors import AccessDenied, InvalidArgument, NotAdmitted
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -12,8 +12,8 @@ from memorata.embed.port import Vectors
 from memorata.engine.embedding import Embedding
 from memorata.model import InvalidArgument, Memory
 from memorata.model.errors import EmbedderError, MissingExtra
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
-from memorata.store.sqlite.store import SqliteStore
 
 WHOSE = "default"
 

@@ -11,7 +11,7 @@ from memorata.embed.port import Vectors
 from memorata.engine.embedding import embedded_already, embedded_in_advance
 from memorata.engine.engine import Engine
 from memorata.model.errors import EmbedderError, InvalidArgument
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 
 class Slow(LexicalEmbedder):

@@ -12,7 +12,7 @@ from memorata.embed.services import OllamaEmbedder
 from memorata.engine.embedding import DIMENSION, Service, checked_embedder
 from memorata.engine.engine import Engine
 from memorata.model.errors import DimensionMismatch, InvalidArgument, ServiceUnreachable
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 TEXTS = ("Anna drinks green tea.", "Ben drinks coffee.")
 

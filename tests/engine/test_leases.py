@@ -17,8 +17,8 @@ import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.engine.leases import Leases
 from memorata.model.errors import InvalidArgument, LeaseLost, StoreUnavailable, WorkUnderWay
+from memorata.store.dialects import SqliteStore
 from memorata.store.leases import LeaseStore
-from memorata.store.sqlite.store import SqliteStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
 WORKER = Path(__file__).with_name("killed_worker.py")

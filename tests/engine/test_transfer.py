@@ -8,7 +8,7 @@ import pytest
 import memorata
 from memorata.engine.engine import Engine
 from memorata.model.errors import InvalidArgument
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 
 @pytest.fixture

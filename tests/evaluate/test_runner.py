@@ -23,7 +23,7 @@ from memorata.evaluate.dataset import Document, Haystack, Question, labels_name,
 from memorata.evaluate.run_file import Run, read_machine, read_run
 from memorata.evaluate.runner import UNDATED, RunFile, code_version, corpus_of, document_text, run
 from memorata.model.errors import DatasetError, InvalidArgument, MemorataError
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 MAY = datetime(2023, 5, 7, tzinfo=UTC)
 TALK = Haystack(

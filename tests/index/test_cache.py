@@ -16,9 +16,9 @@ from memorata.index.codes import Floats
 from memorata.index.lexical import LexicalQuery
 from memorata.index.partition import Partition
 from memorata.model.memory import Memory, Source
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
 from memorata.store.rows import Namespace
-from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 ROWS: Floats = np.eye(3, dtype=np.float32)

@@ -25,11 +25,11 @@ from memorata.index import partition as index_partition
 from memorata.index.codes import Floats
 from memorata.index.record import Records
 from memorata.model.memory import Memory
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry, Terms
 from memorata.store.filters import parse
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.dialect import SqliteDialect
-from memorata.store.sqlite.store import SqliteStore
 
 AIM = direction(*range(1, DIMENSION + 1))[0]
 

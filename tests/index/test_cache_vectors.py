@@ -10,9 +10,9 @@ import pytest
 from memorata.index import cache
 from memorata.index.codes import Floats
 from memorata.model.memory import Memory
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
 from memorata.store.memory.embedding import Embedded
-from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

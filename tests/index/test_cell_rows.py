@@ -18,9 +18,9 @@ from memorata.index import cache, cell_rows
 from memorata.index.search import BITS, CELLS
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry, Terms
 from memorata.store.memory.embedding import Embedded
-from memorata.store.sqlite.store import SqliteStore
 
 DIMENSION = 32
 COUNT = 1_500

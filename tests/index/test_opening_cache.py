@@ -14,9 +14,9 @@ from memorata.dedupe.fingerprint import fingerprint
 from memorata.dedupe.openings import concern
 from memorata.index import openings
 from memorata.model.memory import Memory, Source
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
 from memorata.store.memory.repeats import Repeat
-from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 HERE = "acme/alice"

@@ -8,7 +8,7 @@ import pytest
 from tests.store.samples import HERE, NOW, entry, found_ids, query
 
 from memorata.model.memory import Memory
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from tests.store.samples import HERE, THERE, entry
 
 from memorata.index import segments
 from memorata.index.posting_lists import all_blocks, read_lists, segments_of, some_blocks
+from memorata.store.dialects import SqliteStore
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.connection import connect
-from memorata.store.sqlite.store import SqliteStore
 
 
 def test_lists_are_joined_over_all_segments_of_one_namespace(

@@ -8,9 +8,9 @@ from memorata.index import segments
 from memorata.index.codes import Codes
 from memorata.index.postings import PLACES, opened, parts_of, term_lists
 from memorata.index.segments import stored_vectors
+from memorata.store.dialects import SqliteStore
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.session import SqliteSession
-from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

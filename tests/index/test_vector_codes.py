@@ -12,10 +12,10 @@ from memorata.index.codes import Codes
 from memorata.index.segments import stored_vectors
 from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Terms
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.session import SqliteSession
-from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from memorata.learn.training_set import (
 from memorata.learn.validation import QUESTIONS, require_groups
 from memorata.model.errors import DatasetError, InvalidArgument, LeaseLost, MemoryNotFound, NotEnoughData
 from memorata.model.hit import Feedback, Signal
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 Ask = Callable[..., None]
 

@@ -20,8 +20,8 @@ import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.engine import admin as reembedding
 from memorata.index import segments
+from memorata.store.dialects import SqliteStore
 from memorata.store.memory import memories as writing
-from memorata.store.sqlite.store import SqliteStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=48)
 COUNT = 1_500

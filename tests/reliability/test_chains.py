@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import memorata
 from memorata.model.errors import InvalidArgument
+from memorata.store.dialects import SqliteStore
 from memorata.store.memory.repeats import Repeat
-from memorata.store.sqlite.store import SqliteStore
 
 START = datetime(2026, 5, 7, tzinfo=UTC)
 HERE = "default"

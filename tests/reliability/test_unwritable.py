@@ -10,7 +10,7 @@ import pytest
 
 import memorata
 from memorata.model.errors import StoreUnavailable
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 
 def run(script: str, *arguments: object) -> str:

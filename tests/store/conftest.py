@@ -16,12 +16,11 @@ import pytest
 from tests.store.addresses import PASSWORD, changed
 
 from memorata.index import segments
+from memorata.store.dialects import PostgresStore, SqliteStore
 from memorata.store.memory import memories
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.distribution import distribute
 from memorata.store.postgres.migrations import made_ready
-from memorata.store.postgres.store import PostgresStore
-from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import MEMORY_BUDGET, Store
 
 SHARED = (

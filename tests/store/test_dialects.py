@@ -6,8 +6,7 @@ import pytest
 
 from memorata.engine.factory import open_store
 from memorata.store import dialects
-from memorata.store.dialects import StoreOptions, register_dialect
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore, StoreOptions, register_dialect
 from memorata.store.store import Store
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.store.samples import DIMENSION, NOW, direction, entry, pages, query, recalled
 
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 
 def test_an_entry_is_what_it_says() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from memorata.store.database import Database
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 from memorata.store.sqlite.database import SqliteDatabase
 from memorata.store.testing import DatabaseConformance
 

@@ -1,17 +1,70 @@
-"""Opening a store by its address: dialects register by the scheme of their addresses."""
+"""The stores in a file and on a server, opened by their address: dialects register by its scheme."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from memorata._frozen import frozen
 from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.model.errors import MissingExtra, NotSupportedHere
 from memorata.store.postgres.address import SCHEMES
+from memorata.store.sqlite.database import SqliteDatabase
 from memorata.store.sqlite.encryption import resolved_key
-from memorata.store.sqlite.store import SqliteStore
-from memorata.store.store import Store
+from memorata.store.store import MEMORY_BUDGET, Store
+
+if TYPE_CHECKING:
+    from memorata.store.postgres.database import PostgresDatabase
+
+
+class SqliteStore(Store):
+    """A store in one file (a path, or ``":memory:"``); any number of processes may open it.
+
+    Other options are those of :class:`~memorata.store.sqlite.database.SqliteDatabase`: `durable`,
+    `must_exist`, `migration_backup`, `read_only`, `key`.
+    """
+
+    _database: SqliteDatabase
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        memory_budget: int = MEMORY_BUDGET,
+        approximate_from: int = APPROXIMATE_FROM,
+        **options: Any,  # noqa: ANN401 - the database checks them
+    ) -> None:
+        database = SqliteDatabase(path, **options)
+        super().__init__(database, memory_budget=memory_budget, approximate_from=approximate_from)
+        self.migration, self.read_only_because = database.migration, database.read_only_because
+        self._connection, self._lock = database.session, database.lock
+
+
+class PostgresStore(Store):
+    """A store on a server (``postgresql://user:password@host:port/database``), for any number of processes.
+
+    Other options are those of :class:`~memorata.store.postgres.database.PostgresDatabase`: `durable`,
+    `must_exist`, `connections`, `patience`, `statement_seconds`, `replica`, and its lag and patience.
+    """
+
+    _database: PostgresDatabase
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        memory_budget: int = MEMORY_BUDGET,
+        approximate_from: int = APPROXIMATE_FROM,
+        **options: Any,  # noqa: ANN401 - the database checks them
+    ) -> None:
+        try:
+            # Imported here: it needs packages that a file does not.
+            from memorata.store.postgres.database import PostgresDatabase
+        except ImportError as error:
+            raise MissingExtra("A store on PostgreSQL", "'memorata[postgres]'") from error
+        database = PostgresDatabase(url, **options)
+        super().__init__(database, memory_budget=memory_budget, approximate_from=approximate_from)
 
 
 @frozen
@@ -64,11 +117,6 @@ def _postgres(url: str, how: StoreOptions) -> Store:
         )
     if how.encryption_key is not None:
         raise NotSupportedHere("a server encrypts its own disk; leave encryption_key out")
-    try:
-        # Imported here: it needs packages that a file does not.
-        from memorata.store.postgres.store import PostgresStore
-    except ImportError as error:
-        raise MissingExtra("A store on PostgreSQL", "'memorata[postgres]'") from error
     return PostgresStore(url, durable=how.durable, must_exist=how.must_exist, replica=how.replica)
 
 

@@ -15,8 +15,8 @@ from memorata.engine import open as open_engine
 from memorata.engine.recall import log as log_module
 from memorata.engine.recall.log import BATCH_SIZE, Logging
 from memorata.model.errors import StoreError
+from memorata.store.dialects import SqliteStore
 from memorata.store.logged_recall import LogBounds
-from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

@@ -21,8 +21,8 @@ from memorata.engine.write.drafts import DedupeMode
 from memorata.index import openings
 from memorata.index.index import Index
 from memorata.model.errors import EmbedderError, InvalidArgument
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
-from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import Store as ConcreteStore
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)

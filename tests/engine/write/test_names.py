@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import memorata
 from memorata.engine.write.names import NameIndex, Names
 from memorata.model import Entity, InvalidArgument, Relation
+from memorata.store.dialects import SqliteStore
 from memorata.store.entities import EntityRecord
-from memorata.store.sqlite.store import SqliteStore
 from memorata.text.entities import Extraction, Mention, RuleExtractor
 from memorata.text.gazetteer import Gazetteer
 

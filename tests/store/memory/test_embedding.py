@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, THERE, entry, words
 
+from memorata.store.dialects import PostgresStore, SqliteStore
 from memorata.store.memory.embedding import Embedded
-from memorata.store.postgres.store import PostgresStore
-from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import Store
 
 Meanwhile = Callable[[Store], object]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 
 # Run as a script, it has only its own folder to import from.
 sys.path.insert(0, str(Path(__file__).parents[3]))

@@ -7,7 +7,7 @@ import pytest
 from tests.store.samples import HERE, NOW
 
 from memorata.store.access import Reply
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 
 
 def answer(caller: str, key: str) -> Reply:

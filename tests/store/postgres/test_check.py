@@ -10,7 +10,7 @@ from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction
 
 from memorata.model.errors import NotSupportedHere, StoreCorrupt
 from memorata.model.memory import Memory, Source
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 
 
 def terms_of(memory: Memory) -> Mapping[str, Mapping[str, int]]:

@@ -18,8 +18,7 @@ from memorata.engine.engine import Engine
 from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
-from memorata.store.postgres.store import PostgresStore
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import PostgresStore, SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

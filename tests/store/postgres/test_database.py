@@ -14,13 +14,13 @@ from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.store.database import Session
+from memorata.store.dialects import PostgresStore
 from memorata.store.postgres import database as module
 from memorata.store.postgres import session as session_module
 from memorata.store.postgres.database import PostgresDatabase
 from memorata.store.postgres.dialect import USER_KEY, namespace_key
 from memorata.store.postgres.errors import CommitUnsure, ConnectionLost
 from memorata.store.postgres.session import Evidence, PostgresSession
-from memorata.store.postgres.store import PostgresStore
 from memorata.store.rows import find_namespace, made_namespace
 
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memorata.store.dialects import PostgresStore
 from memorata.store.postgres.dialect import register, restored, storable
-from memorata.store.postgres.store import PostgresStore
 
 TEXTS = st.text(st.sampled_from("\x00\x01\x02a\x7f\u2028é\U0010ffff")) | st.text()
 

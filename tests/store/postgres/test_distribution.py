@@ -7,8 +7,8 @@ from tests.store.conftest import ON_CITUS, ON_ONE
 
 import memorata
 from memorata.model.errors import InvalidArgument, ServerUnsuitable
+from memorata.store.dialects import PostgresStore
 from memorata.store.postgres.distribution import Distribution, distribute, placed
-from memorata.store.postgres.store import PostgresStore
 
 
 @ON_ONE

@@ -5,8 +5,8 @@ import pytest
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, THERE, direction, entry
 
 from memorata.model.errors import DimensionMismatch, InvalidArgument
+from memorata.store.dialects import PostgresStore
 from memorata.store.memory.embedding import Embedded
-from memorata.store.postgres.store import PostgresStore
 
 
 def embedded(id_: str, namespace: str = HERE, size: int = DIMENSION) -> Embedded:

@@ -19,7 +19,7 @@ from memorata.engine.settings import Settings
 from memorata.model.entity import Place, Relation
 from memorata.model.errors import NotSupportedHere, ServerUnsuitable, StoreUnavailable
 from memorata.model.memory import Source
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 from memorata.text.entities import Extraction
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -5,7 +5,7 @@ from tests.store.samples import HERE, NOW, entry
 
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 
 LONG = "日" * 667
 

@@ -19,7 +19,7 @@ from memorata.engine.engine import Engine
 from memorata.engine.lifecycle.lifecycle import MaintenanceReport
 from memorata.model.errors import LeaseLost, WorkUnderWay
 from memorata.store import leases
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
 WORKER = Path(__file__).parents[2] / "engine" / "killed_worker.py"

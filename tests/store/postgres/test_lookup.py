@@ -6,9 +6,9 @@ from contextlib import closing
 import pytest
 from tests.store.samples import HERE, THERE, entry, pages
 
+from memorata.store.dialects import PostgresStore
 from memorata.store.filters import parse
 from memorata.store.memory import lookup
-from memorata.store.postgres.store import PostgresStore
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import pytest
 from tests.store.samples import HERE, entry
 
 from memorata.model.errors import StoreUnavailable
+from memorata.store.dialects import PostgresStore
 from memorata.store.postgres.errors import connected
-from memorata.store.postgres.store import PostgresStore
 
 
 def test_a_purge_and_a_vacuum_leave_no_bytes_in_the_tables(url: str) -> None:

@@ -15,11 +15,11 @@ from memorata.model.errors import (
     StoreTooNew,
     StoreUnavailable,
 )
+from memorata.store.dialects import PostgresStore
 from memorata.store.postgres import migrations
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.migrations import made_ready
 from memorata.store.postgres.schema import MIGRATIONS
-from memorata.store.postgres.store import PostgresStore
 
 SECRET = PASSWORD
 

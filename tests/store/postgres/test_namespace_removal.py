@@ -6,8 +6,8 @@ from tests.store.samples import HERE, NOW, THERE, direction, entry
 
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
+from memorata.store.dialects import PostgresStore
 from memorata.store.postgres.dialect import OWNED, USER_KEY
-from memorata.store.postgres.store import PostgresStore
 
 
 def test_no_table_has_a_row_of_it_and_others_keep_theirs(store: PostgresStore, used: str) -> None:

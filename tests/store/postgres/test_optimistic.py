@@ -7,9 +7,9 @@ import pytest
 from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.index import cache
+from memorata.store.dialects import PostgresStore
 from memorata.store.postgres.errors import ConnectionLost, ViewMoved
 from memorata.store.postgres.session import OptimisticSession
-from memorata.store.postgres.store import PostgresStore
 from memorata.store.rows import find_namespace
 
 IDS = "SELECT id FROM memories WHERE namespace = ? ORDER BY number"

@@ -12,7 +12,7 @@ from tests.store.addresses import changed
 from tests.store.samples import HERE, NOW, entry
 
 from memorata.model.errors import StoreError, StoreUnavailable
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 
 PATIENCE = 60.0
 """How long a store waits for a connection; who closes it has far less."""

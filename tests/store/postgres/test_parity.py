@@ -16,7 +16,7 @@ from memorata.engine.recipes.recipe import RECIPES
 from memorata.model.entity import Place
 from memorata.model.errors import MemorataError
 from memorata.model.memory import Source, Tier
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 NAMES = ("Anna", "Ben", "Zoë", "İstanbul", "Мария")

@@ -10,8 +10,8 @@ import pytest
 from tests.store.samples import HERE
 
 import memorata
+from memorata.store.dialects import PostgresStore
 from memorata.store.postgres.dialect import register
-from memorata.store.postgres.store import PostgresStore
 
 ELSEWHERE = ("embedders", "FROM settings", "INTO settings", "FROM recalls ORDER BY start")
 """What is asked when a store is opened, and how large the log is, which is asked once in 128 recalls."""

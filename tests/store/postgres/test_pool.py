@@ -12,10 +12,10 @@ from psycopg import Connection
 from tests.store.addresses import changed
 
 from memorata.model.errors import PoolExhausted, StoreError, StoreUnavailable
+from memorata.store.dialects import PostgresStore
 from memorata.store.postgres.database import PostgresDatabase
 from memorata.store.postgres.errors import ConnectionLost
 from memorata.store.postgres.pool import Pool
-from memorata.store.postgres.store import PostgresStore
 
 Opener = Callable[..., Pool]
 

@@ -12,8 +12,8 @@ from tests.store.conftest import ON_ONE
 from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.model.errors import StoreUnavailable
+from memorata.store.dialects import PostgresStore
 from memorata.store.logged_recall import LogBounds, LoggedRecall
-from memorata.store.postgres.store import PostgresStore
 
 
 def logged(

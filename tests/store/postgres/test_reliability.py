@@ -25,8 +25,8 @@ from memorata.engine.idempotency import IdempotentReply
 from memorata.index.lexical import LexicalQuery
 from memorata.model.errors import InvalidArgument, StoreUnavailable
 from memorata.model.memory import Memory
+from memorata.store.dialects import PostgresStore
 from memorata.store.postgres.session import OptimisticSession
-from memorata.store.postgres.store import PostgresStore
 
 WRITER = Path(__file__).with_name("killed_writer.py")
 CRASHES = 51 if os.environ.get("MEMORATA_ATTACK") else 1

@@ -17,9 +17,9 @@ from tests.store.samples import entry
 
 import memorata
 from memorata.model.errors import InvalidArgument, StoreUnavailable
+from memorata.store.dialects import PostgresStore
 from memorata.store.postgres.address import parsed
 from memorata.store.postgres.replica import Replica
-from memorata.store.postgres.store import PostgresStore
 
 FAST = ("-c fsync=off", "-c full_page_writes=off", "-c autovacuum=off", "-c wal_receiver_status_interval=1")
 

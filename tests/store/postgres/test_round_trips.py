@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from tests.store.addresses import changed
 
 import memorata
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 
 HEAD = 5
 """The letter of a message, and four bytes for its length without the letter."""

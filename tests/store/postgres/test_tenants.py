@@ -27,6 +27,7 @@ from memorata.model.errors import (
 from memorata.model.hit import Feedback, Signal
 from memorata.model.memory import Source
 from memorata.store.access import ApiKey, Reply
+from memorata.store.dialects import PostgresStore
 from memorata.store.entries import Hidden
 from memorata.store.exposures import Exposure
 from memorata.store.logged_recall import LogBounds, LoggedRecall
@@ -35,7 +36,6 @@ from memorata.store.memory.repeats import Contradiction, Repeat
 from memorata.store.postgres.dialect import OWNED, namespace_key
 from memorata.store.postgres.migrations import made_ready
 from memorata.store.postgres.schema import MIGRATIONS
-from memorata.store.postgres.store import PostgresStore
 from memorata.store.postgres.tenants import admit, dismiss
 
 SECRET = "what bob said"

@@ -8,7 +8,7 @@ from tests.store.samples import HERE, NOW, entry, found_ids
 
 from memorata.engine.recall.legs import nearby, timely
 from memorata.model.entity import Period, Place
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 
 
 def near(store: PostgresStore, places: Sequence[tuple[float, float]], here: Place, limit: int) -> list[str]:

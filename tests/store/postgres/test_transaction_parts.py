@@ -13,8 +13,8 @@ from tests.store.samples import HERE, NOW, entry
 
 from memorata.model.errors import StoreError
 from memorata.store.database import Session
+from memorata.store.dialects import PostgresStore
 from memorata.store.postgres.database import PostgresDatabase
-from memorata.store.postgres.store import PostgresStore
 
 
 def put(session: Session, name: str) -> None:

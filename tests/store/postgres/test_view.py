@@ -16,10 +16,9 @@ from memorata.index.lexical import LexicalQuery
 from memorata.model.entity import Period, Place
 from memorata.model.memory import Memory, Source
 from memorata.rank.bm25 import BM25, ContextWindow
+from memorata.store.dialects import PostgresStore, SqliteStore
 from memorata.store.entries import Entry
 from memorata.store.filters import parse
-from memorata.store.postgres.store import PostgresStore
-from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import Store
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
-from memorata.store.postgres.store import PostgresStore
+from memorata.store.dialects import PostgresStore
 
 LONG = "日" * 667
 """One byte more than a name may have."""

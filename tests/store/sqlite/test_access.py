@@ -8,8 +8,8 @@ import pytest
 
 from memorata.model.memory import Memory
 from memorata.store.access import ApiKey, Reply
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
-from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 KEY = ApiKey("k1", "mine", b"digest", ("*",), ("read",), NOW)

@@ -20,8 +20,8 @@ from tests.store.samples import (
 
 from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreUnavailable
 from memorata.model.memory import Memory
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Terms
-from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_who_is_killed_on_the_way_leaves_no_file_of_that_name(store: SqliteStore
         "import os, signal, sys\n"
         "from pathlib import Path\n"
         "from memorata.store.sqlite import files\n"
-        "from memorata.store.sqlite.store import SqliteStore\n"
+        "from memorata.store.dialects import SqliteStore\n"
         "files.to_disk = lambda path: os.kill(os.getpid(), signal.SIGKILL)\n"
         "SqliteStore(sys.argv[1]).backup(Path(sys.argv[2]))\n"
     )

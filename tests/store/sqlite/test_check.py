@@ -10,10 +10,10 @@ from memorata.index.record import packed
 from memorata.model.errors import StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.check import Problem, problems
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Terms
 from memorata.store.sqlite import integrity
 from memorata.store.sqlite.session import SqliteSession
-from memorata.store.sqlite.store import SqliteStore
 
 
 def terms_of(memory: Memory) -> Terms:

@@ -6,9 +6,9 @@ from tests.store.samples import HERE, entry, words
 
 from memorata.model.memory import Memory
 from memorata.store.check import broken_links
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry, Terms
 from memorata.store.sqlite.session import SqliteSession
-from memorata.store.sqlite.store import SqliteStore
 
 
 def terms_of(memory: Memory) -> Terms:

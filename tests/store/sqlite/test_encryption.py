@@ -16,9 +16,9 @@ from memorata.model.errors import (
     StoreCorrupt,
     StoreEncrypted,
 )
+from memorata.store.dialects import SqliteStore
 from memorata.store.sqlite import encryption
 from memorata.store.sqlite.encryption import convert, resolved_key
-from memorata.store.sqlite.store import SqliteStore
 
 KEY = "0123456789abcdef" * 4
 SECRET = "Anna keeps the blueprints in the attic"

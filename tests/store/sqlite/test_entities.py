@@ -9,9 +9,9 @@ from tests.store.samples import HERE, NOW, THERE, entry, words
 import memorata
 from memorata.model import Memory, Relation
 from memorata.model.errors import StoreCorrupt
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Terms
 from memorata.store.sqlite.session import SqliteSession
-from memorata.store.sqlite.store import SqliteStore
 
 
 def terms_of(memory: Memory) -> Terms:

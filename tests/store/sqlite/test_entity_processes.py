@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.store.samples import HERE, NOW
 
 from memorata.model import Relation
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 
 def test_another_process_sees_what_was_declared(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memorata.model.errors import StoreUnavailable
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 # A tracer has locks of its own, which another thread may hold at the moment of a fork.
 pytestmark = [

@@ -7,7 +7,7 @@ from tests.store.samples import HERE, NOW, entry
 
 from memorata.model import Source
 from memorata.model.errors import StoreCorrupt
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 
 def test_more_links_than_one_statement_can_ask_for() -> None:

@@ -16,13 +16,13 @@ from memorata.embed import LexicalEmbedder
 from memorata.engine.embedding import address
 from memorata.model import Source
 from memorata.model.errors import InvalidArgument
+from memorata.store.dialects import SqliteStore
 from memorata.store.memory.repeats import Repeat
 from memorata.store.rows import NAMESPACES
 from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.hash_runs import fingerprint_key, fingerprint_keys
 from memorata.store.sqlite.migrations import HASH_INDEX_MIGRATION
 from memorata.store.sqlite.session import SqliteSession
-from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

@@ -7,13 +7,13 @@ import pytest
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 
 from memorata.index.record import RECORD
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
 from memorata.store.memory import insertion
 from memorata.store.memory.insertion import add_records, add_vectors
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.session import SqliteSession
-from memorata.store.sqlite.store import SqliteStore
 
 vectors_place = SqliteDialect().vectors_number
 

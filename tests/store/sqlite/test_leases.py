@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memorata.model.errors import LeaseLost
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

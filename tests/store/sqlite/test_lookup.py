@@ -7,7 +7,7 @@ import pytest
 from tests.store.samples import HERE, THERE, entry
 
 from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 
 @pytest.fixture

@@ -16,11 +16,11 @@ import memorata
 from memorata.engine.engine import Engine
 from memorata.index import segments
 from memorata.model.errors import PurgeUnfinished, StoreUnavailable
+from memorata.store.dialects import SqliteStore
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.integrity import unfinished_purge
 from memorata.store.sqlite.maintenance import erase
 from memorata.store.sqlite.session import SqliteSession
-from memorata.store.sqlite.store import SqliteStore
 
 WORDS = [f"w{n}" for n in range(500)]
 SECRET = re.compile(r"zqsecret\d+x\d+y")

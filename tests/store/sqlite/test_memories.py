@@ -12,10 +12,10 @@ from memorata.index.codes import Codes
 from memorata.index.record import FORGOTTEN, GONE, unpacked
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
 from memorata.store.rows import find, find_namespace
 from memorata.store.sqlite.session import SqliteSession
-from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from memorata.model.errors import StoreError, StoreTooNew, StoreUnavailable
+from memorata.store.dialects import SqliteStore
 from memorata.store.sqlite import connection as module
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.migrations import MIGRATIONS, Migration
-from memorata.store.sqlite.store import SqliteStore
 
 NOW = len(MIGRATIONS)
 NEXT = NOW + 1

@@ -9,9 +9,9 @@ from tests.store.samples import HERE, THERE, entry
 from memorata.index.record import FORGOTTEN, changed
 from memorata.model.errors import MemoryNotFound
 from memorata.store import rows as finding
+from memorata.store.dialects import SqliteStore
 from memorata.store.memory import records
 from memorata.store.sqlite.dialect import SqliteDialect
-from memorata.store.sqlite.store import SqliteStore
 
 place = SqliteDialect().number
 

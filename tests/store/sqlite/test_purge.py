@@ -7,7 +7,7 @@ import pytest
 from tests.store.samples import HERE, entry
 
 from memorata.model.memory import Source
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from tests.store.samples import DIMENSION, EMBEDDER, HERE, direction, entry, wor
 
 from memorata.index.record import unpacked
 from memorata.model.memory import Memory, Source
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry, Terms
 from memorata.store.rebuild import session_numbers, unlisted
 from memorata.store.sqlite.integrity import mend
 from memorata.store.sqlite.session import SqliteSession
-from memorata.store.sqlite.store import SqliteStore
 
 
 def terms_of(memory: Memory) -> Terms:

@@ -12,10 +12,10 @@ from tests.store.samples import entry
 
 from memorata.model.errors import StoreUnavailable
 from memorata.model.hit import Feedback, Signal
+from memorata.store.dialects import SqliteStore
 from memorata.store.logged_recall import LogBounds, LoggedRecall
 from memorata.store.recall_log import _unpurged_slots
 from memorata.store.rows import slots_of
-from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 HERE = "acme/alice"

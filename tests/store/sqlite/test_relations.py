@@ -6,7 +6,7 @@ import pytest
 from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.model import InvalidArgument, Relation
-from memorata.store.sqlite.store import SqliteStore
+from memorata.store.dialects import SqliteStore
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.model import Memory, Place, Relation, Source, Tier
+from memorata.store.dialects import SqliteStore
 from memorata.store.sqlite.migrations import MIGRATIONS
-from memorata.store.sqlite.store import SqliteStore
 
 FOLDER = Path(__file__).parent / "released"
 SCHEMAS = sorted(int(path.name.removeprefix("schema-").partition(".")[0]) for path in FOLDER.glob("*.db.gz"))

@@ -17,8 +17,8 @@ from tests.store.samples import (
 
 from memorata.model.errors import InvalidArgument, StoreError
 from memorata.model.memory import Memory
+from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Terms
-from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import Store
 
 

@@ -2,10 +2,10 @@
 
 from tests.store.samples import HERE, NOW, entry
 
+from memorata.store.dialects import SqliteStore
 from memorata.store.memory.repeats import Linked
 from memorata.store.memory.supersession import led_to
 from memorata.store.sqlite.session import SqliteSession
-from memorata.store.sqlite.store import SqliteStore
 
 
 def test_a_chain_is_followed_to_its_end() -> None:
