@@ -20,7 +20,7 @@ from memorata.store.dialects import PostgresStore, SqliteStore
 from memorata.store.memory import memories
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.distribution import distribute
-from memorata.store.postgres.migrations import made_ready
+from memorata.store.postgres.schema import made_ready
 from memorata.store.store import MEMORY_BUDGET, Store
 
 SHARED = (

@@ -9,8 +9,8 @@ from memorata.model.errors import InvalidArgument, RecallNotFound
 from memorata.model.hit import Feedback, Signal
 from memorata.model.memory import Memory
 from memorata.store.entries import Entry
-from memorata.store.exposures import Exposure
 from memorata.store.logged_recall import LogBounds, LoggedRecall
+from memorata.store.recall_log import Exposure
 from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -10,8 +10,8 @@ from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory
 from memorata.store.entries import Entry
+from memorata.store.graph import _relation
 from memorata.store.memory.repeats import Repeat
-from memorata.store.relations import _relation
 from memorata.store.rows import EPOCH
 from memorata.store.store import Store
 

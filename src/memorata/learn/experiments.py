@@ -36,7 +36,7 @@ from memorata.learn.ab_test import (
 from memorata.model import checks
 from memorata.model.errors import ExperimentNotFound, InvalidArgument
 from memorata.model.hit import Feedback, Signal
-from memorata.store.exposures import Exposure
+from memorata.store.recall_log import Exposure
 from memorata.store.saved_settings import SavedSetting
 
 EXPERIMENT: Final = "experiment"

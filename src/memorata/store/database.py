@@ -115,6 +115,8 @@ class Dialect(ABC):
     name: str
     remote: bool = False
     """Whether every statement whose rows are read waits for a network."""
+    decides_filters: bool = False
+    """Whether it has SQLite's functions of JSON, and those that decide where they are not exact."""
     skip_locked: str = ""
     """The end of a SELECT that locks its rows and leaves out those that others have locked."""
     own_replies: str = "1 = 1"
@@ -177,9 +179,14 @@ class Dialect(ABC):
     def blob(self, session: Session, table: str, column: str, namespace: int, number: int) -> bytes:
         """Return the bytes of one column of one row, which may be many."""
 
-    @abstractmethod
     def condition(self, filter: Filter | None) -> Condition:
-        """Return the condition on memories `m` that selects what a filter lets through."""
+        """Return the condition on memories `m` that selects what a filter lets through, or more."""
+        if filter is None:
+            return EVERYTHING
+        # Loaded with the first filter.
+        from memorata.store.conditions import compiled
+
+        return compiled(filter, by_sqlite=self.decides_filters)
 
     @abstractmethod
     def make_namespace(self, session: Session, path: str) -> None:

@@ -15,15 +15,13 @@ from memorata._frozen import frozen
 from memorata.model.errors import InvalidArgument, RecallNotFound
 from memorata.model.hit import Feedback, Signal
 from memorata.store.database import Session
-from memorata.store.exposures import team_slots
 from memorata.store.facets import Facet, reads_namespace, writes_namespace
 from memorata.store.logged_recall import column_name
-from memorata.store.recall_log import LOGGED, features_in
+from memorata.store.recall_log import LOGGED, features_in, team_slots
 from memorata.store.rows import (
     Namespace,
     find_namespace,
     ids_at,
-    is_inhabited,
     microseconds,
     moment,
     slots_of,
@@ -116,10 +114,7 @@ def _insert(session: Session, number: int, slot: int, logged: LoggedFeedback) ->
 
 
 def purge_feedback(session: Session, number: int, slots: Sequence[int]) -> None:
-    """Remove the feedback on memories that are being purged; all of a namespace, once no memory is left."""
-    if not is_inhabited(session, number):
-        session.execute("DELETE FROM feedback WHERE namespace = ?", (number,))
-        return
+    """Remove the feedback on memories that are being purged."""
     session.executemany(
         "DELETE FROM feedback WHERE namespace = ? AND slot = ?", [(number, slot) for slot in slots]
     )

@@ -1,9 +1,16 @@
-"""The data of a namespace's graph: links between its memories, their places, and the delta since a change."""
+"""The graph of a namespace: relations between entities, links between memories, places, and what is new.
+
+A relation is asserted by a person or by a memory. Whether it holds is never written down: it is computed from
+its own validity and from the state of the memory that asserts it, whenever it is read. So forgetting,
+restoring or correcting a memory has nothing to keep in step. A memory that was superseded only because it
+repeats another goes on asserting its relations for as long as that other is visible.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -11,10 +18,23 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.model.checks import FloatArray, IntArray
-from memorata.model.errors import StoreCorrupt
+from memorata.model.entity import Relation
+from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt
 from memorata.store.database import Session
-from memorata.store.facets import Facet, reads_namespace
-from memorata.store.rows import NO_MEMORY, SLOTS, Namespace, find_namespace, instant, slots_of
+from memorata.store.entities import declared, having, is_bare, remove_unreferred
+from memorata.store.facets import Facet, reads_namespace, writes_namespace
+from memorata.store.rows import (
+    NO_MEMORY,
+    SLOTS,
+    Namespace,
+    find_namespace,
+    instant,
+    log_change,
+    made_namespace,
+    microseconds,
+    moment,
+    slots_of,
+)
 
 _PAGE: Final = 1_000
 _REPLACED: Final = frozenset({"purge", "rename"})
@@ -165,3 +185,277 @@ def _links(session: Session, number: int, rows: Sequence[Sequence[Any]]) -> list
             rows, lists, strict=True
         )
     ]
+
+
+_MAX_WEIGHT: Final = 1e9
+"""Weights are summed over many edges, and must not overflow."""
+_RELATION: Final = "s.name, r.type, o.name, r.weight, m.id, r.valid_from, r.valid_to, r.created_at"
+_SELECT: Final = (
+    f"SELECT {_RELATION}, r.number, r.subject, r.object, r.memory, {{replaced}} FROM relations r "
+    "JOIN names s ON s.namespace = r.namespace AND s.entity = r.subject AND s.position = 0 "
+    "JOIN names o ON o.namespace = r.namespace AND o.entity = r.object AND o.position = 0 "
+    "LEFT JOIN memories m ON m.namespace = r.namespace AND m.number = r.memory "
+    "WHERE r.namespace = :owner AND r.change > :since"
+)
+_IS_TRUE: Final = "(r.valid_from IS NULL OR r.valid_from <= :at) AND (r.valid_to IS NULL OR r.valid_to > :at)"
+_IS_SEEN: Final = "m.forgotten_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > :now)"
+_NAMED: Final = (
+    "SELECT entity FROM names WHERE namespace = :owner AND folded IN (SELECT value FROM json_each(:names))"
+)
+_Memory = tuple[int, str, str | None, int | None, bool]
+"""The number, fingerprint, successor and moment of succession of a memory, and whether it may be seen."""
+
+
+class RelationStore(Facet):
+    """The relations of a database."""
+
+    @writes_namespace
+    def add(
+        self, session: Session, namespace: str, relations: Sequence[Relation], now: datetime
+    ) -> list[Relation]:
+        """Write relations, all or none, and return them as they are now.
+
+        Two entities, a type, a memory and a beginning make one relation: added again, it gets the new weight
+        and end; if they are the same, nothing is written. It counts from the moment at which its memory was
+        learnt, or else from `now`, and goes when the memory that asserts it is purged. Names that no entity
+        has yet are declared.
+        """
+        owner = made_namespace(session, namespace)
+        return [_added(session, owner, relation, now) for relation in relations]
+
+    @writes_namespace
+    def remove(
+        self, session: Session, namespace: str, subjects: Sequence[str], type: str, objects: Sequence[str]
+    ) -> int:
+        """Remove the relations of a type between entities with these folded names; return how many.
+
+        An entity without anything but these goes as well.
+        """
+        number = made_namespace(session, namespace).number
+        ends = [having(session, number, keys) for keys in (subjects, objects)]
+        removed = session.execute(
+            "DELETE FROM relations WHERE namespace = ? AND type = ? "
+            "AND subject IN (SELECT value FROM json_each(?)) "
+            "AND object IN (SELECT value FROM json_each(?)) RETURNING number",
+            (number, type, *(session.dialect.array(sorted(end)) for end in ends)),
+        ).fetchall()
+        if removed:
+            log_change(session, number, "unrelate")
+            bare = {entity for entity in ends[0] | ends[1] if is_bare(session, number, entity)}
+            remove_unreferred(session, number, bare)
+        return len(removed)
+
+    @writes_namespace
+    def remove_changes(self, session: Session, namespace: str, changes: Sequence[int]) -> int:
+        """Remove relations by the changes that wrote them last, unless a memory asserts them; count them.
+
+        Entities that nothing else refers to go as well.
+        """
+        if not changes:
+            return 0
+        number = made_namespace(session, namespace).number
+        removed = session.execute(
+            "DELETE FROM relations WHERE namespace = ? AND memory IS NULL "
+            "AND change IN (SELECT value FROM json_each(?)) RETURNING subject, object",
+            (number, session.dialect.array(list(changes))),
+        ).fetchall()
+        if removed:
+            log_change(session, number, "unrelate")
+            remove_unreferred(session, number, {entity for ends in removed for entity in ends})
+        return len(removed)
+
+    @reads_namespace(lambda: None)
+    def next_change(self, session: Session, namespace: Namespace, now: datetime) -> datetime | None:
+        """Return the next moment at which a relation begins or ends to hold by itself."""
+        (turn,) = session.execute(
+            "SELECT min(at) FROM (SELECT min(valid_from) AS at FROM relations "
+            "WHERE namespace = ?1 AND valid_from > ?2 UNION ALL "
+            "SELECT min(valid_to) FROM relations WHERE namespace = ?1 AND valid_to > ?2) AS ends",
+            (namespace.number, microseconds(now)),
+        ).fetchone()
+        return instant(turn)
+
+    @reads_namespace(list)
+    def list(
+        self,
+        session: Session,
+        namespace: Namespace,
+        *,
+        now: datetime | None = None,
+        as_of: datetime | None = None,
+        names: Sequence[str] | None = None,
+        since: int = 0,
+    ) -> list[Relation]:
+        """Return relations in the order in which they were written.
+
+        All of them, or those that hold at `now`, or that were believed to hold at `as_of`: by their own
+        validity and by whether the memory that asserts them is visible, or the one that it only repeats (then
+        once, however many repeats assert it). `names`: only relations with one of these folded names at an
+        end. `since`: only those written after this change.
+        """
+        values: dict[str, Any] = {"owner": namespace.number, "since": since}
+        condition, replaced = "", "0"
+        if now is not None:
+            values |= {"now": microseconds(now), "at": microseconds(now if as_of is None else as_of)}
+            # Of a superseded memory, the one that it only repeats decides.
+            replaced = f"CASE WHEN {_SUPERSEDED[as_of is not None]} THEN 1 ELSE 0 END"
+            learnt = "" if as_of is None else " AND m.created_at <= :at"
+            condition = f" AND {_IS_TRUE} AND (r.memory IS NULL OR ({_IS_SEEN}{learnt}))"
+            condition += "" if as_of is None else " AND r.created_at <= :at"
+        if names is not None:
+            condition += f" AND (r.subject IN ({_NAMED}) OR r.object IN ({_NAMED}))"
+            values["names"] = session.dialect.array([*names])
+        sql = f"{_SELECT.format(replaced=replaced)}{condition} ORDER BY r.number"
+        rows = session.execute(sql, values).fetchall()
+        if any(row[-1] for row in rows):
+            successors = _Standing(session, namespace.number, values, as_of=as_of is not None)
+            rows = [row for row in rows if not row[-1] or successors.holds(row)]
+        return [_relation(row[:8]) for row in rows]
+
+
+def _added(session: Session, namespace: Namespace, relation: Relation, now: datetime) -> Relation:
+    if relation.weight > _MAX_WEIGHT:
+        raise InvalidArgument("weight", relation.weight, f"a number above 0 and at most {_MAX_WEIGHT:g}")
+    session.dialect.checked_name("type", relation.type)
+    memory, learnt_at = None, now
+    if relation.asserted_by is not None:
+        memory, learnt_at = _asserting(session, namespace, relation.asserted_by)
+    subject, new = declared(session, namespace.number, "subject", relation.source)
+    other, also_new = declared(session, namespace.number, "object", relation.target)
+    since, until = microseconds(relation.valid_from), microseconds(relation.valid_to)
+    key = namespace.number, subject, relation.type, other, memory, since
+    existing = session.execute(
+        "SELECT number, weight, valid_to, created_at FROM relations WHERE namespace = ? AND subject = ? "
+        "AND type = ? AND object = ? AND memory IS ? AND valid_from IS ?",
+        key,
+    ).fetchone()
+    if existing is None:
+        created = relation.created_at or learnt_at
+        change = log_change(session, namespace.number, "relate", naming=new or also_new)
+        session.insert(
+            "relations",
+            "namespace, subject, type, object, memory, valid_from, weight, valid_to, created_at, change",
+            (*key, relation.weight, until, microseconds(created), change),
+        )
+        return replace(relation, created_at=created)
+    number, weight, end, created_at = existing
+    if (weight, end) != (relation.weight, until):
+        change = log_change(session, namespace.number, "rerelate")
+        session.execute(
+            "UPDATE relations SET weight = ?, valid_to = ?, change = ? WHERE +namespace = ? AND number = ?",
+            (relation.weight, until, change, namespace.number, number),
+        )
+    return replace(relation, created_at=moment(created_at))
+
+
+def _asserting(session: Session, namespace: Namespace, id_: str) -> tuple[int, datetime]:
+    """Return the number of the memory that asserts a relation, and when it was learnt."""
+    row = session.execute(
+        "SELECT number, created_at FROM memories WHERE namespace = ? AND id = ?", (namespace.number, id_)
+    ).fetchone()
+    if row is None:
+        raise MemoryNotFound(id_, namespace.path)
+    return row[0], moment(row[1])
+
+
+_SUPERSEDED: Final = ("m.superseded_by IS NOT NULL", "m.superseded_at <= :at")
+"""Whether a memory is superseded now, and whether it was."""
+
+
+class _Standing:
+    """Which memories stand for superseded ones that assert relations, and what they assert.
+
+    The values are the moments `now` and `at`; with `as_of`, `at` is another one than now.
+    """
+
+    def __init__(self, session: Session, owner: int, values: Mapping[str, Any], *, as_of: bool) -> None:
+        self._session, self._owner, self._as_of = session, owner, as_of
+        self._now, self._at = values["now"], values["at"]
+        self._stands_for = self._followed()
+        self._asserted: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+        memories = {*self._stands_for, *self._stands_for.values()}
+        for number, subject, type_, other, since, memory in session.execute(
+            "SELECT r.number, r.subject, r.type, r.object, r.valid_from, r.memory FROM relations r "
+            "WHERE +r.namespace = :owner AND r.memory IN (SELECT value FROM json_each(:memories)) "
+            f"AND {_IS_TRUE}",
+            {"owner": owner, "memories": session.dialect.array(sorted(memories)), "at": self._at},
+        ):
+            self._asserted.setdefault((subject, type_, other, since), []).append((number, memory))
+
+    def holds(self, row: tuple[Any, ...]) -> bool:
+        """Return whether the relation of a superseded memory holds.
+
+        That is if another memory stands for it which does not assert the same, nor stands for a third one
+        whose relation was written before.
+        """
+        type_, since, number, subject, other, memory = row[1], row[5], row[8], row[9], row[10], row[11]
+        standing = self._stands_for.get(memory)
+        if standing is None:
+            return False
+        return not any(
+            asserting == standing or (earlier < number and self._stands_for.get(asserting) == standing)
+            for earlier, asserting in self._asserted[subject, type_, other, since]
+        )
+
+    def _followed(self) -> dict[int, int]:
+        """Return the memory that stands for each superseded one that asserts a relation and may be seen."""
+        rows = self._session.execute(
+            "SELECT DISTINCT m.number, m.fingerprint, m.superseded_by, m.superseded_at, m.forgotten_at, "
+            "m.expires_at FROM relations r JOIN memories m ON m.namespace = r.namespace "
+            "AND m.number = r.memory WHERE r.namespace = ? AND r.memory IS NOT NULL "
+            "AND m.superseded_by IS NOT NULL",
+            (self._owner,),
+        )
+        origins = [memory for memory in map(self._memory, rows.fetchall()) if memory[-1]]
+        stands_for: dict[int, int] = {}
+        paths = [(memory[0], memory, {memory[0]}) for memory in origins]
+        while paths:
+            ended = [path for path in paths if not self._is_replaced(path[1])]
+            stands_for |= {origin: memory[0] for origin, memory, _ in ended if memory[-1]}
+            going = [path for path in paths if self._is_replaced(path[1])]
+            successors = self._successors([memory for _, memory, _ in going])
+            paths = [
+                (origin, successor, passed | {successor[0]})
+                for origin, memory, passed in going
+                if (successor := successors.get(memory[0])) is not None and successor[0] not in passed
+            ]
+        return stands_for
+
+    def _is_replaced(self, memory: _Memory) -> bool:
+        _, _, successor, superseded_at, _ = memory
+        if self._as_of:
+            return superseded_at is not None and superseded_at <= self._at
+        return successor is not None
+
+    def _successors(self, memories: Sequence[_Memory]) -> dict[int, _Memory]:
+        """Return the successor of each memory that only repeats it, by number."""
+        array = self._session.dialect.array
+        rows = self._session.execute(
+            "SELECT number, fingerprint, superseded_by, superseded_at, forgotten_at, expires_at, id "
+            "FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
+            (self._owner, array(sorted({memory[2] for memory in memories if memory[2] is not None}))),
+        )
+        by_id = {row[6]: self._memory(row[:6]) for row in rows.fetchall()}
+        notes = self._session.execute(
+            "SELECT memory, winner FROM repeats WHERE +namespace = ? AND kind <> 'correction' "
+            "AND memory IN (SELECT value FROM json_each(?))",
+            (self._owner, array(sorted({memory[0] for memory in memories}))),
+        )
+        noted = {tuple(row) for row in notes.fetchall()}
+        return {
+            number: successor
+            for number, fingerprint, id_, _, _ in memories
+            if (successor := by_id.get(id_ or "")) is not None
+            and ((fingerprint and fingerprint == successor[1]) or (number, successor[0]) in noted)
+        }
+
+    def _memory(self, row: tuple[Any, ...]) -> _Memory:
+        number, fingerprint, successor, superseded_at, forgotten_at, expires_at = row
+        seen = forgotten_at is None and (expires_at is None or expires_at > self._now)
+        return number, fingerprint, successor, superseded_at, seen
+
+
+def _relation(row: Sequence[Any]) -> Relation:
+    source, type_, target, weight, memory, *times = row
+    valid_from, valid_to, created_at = map(instant, times)
+    return Relation(source, type_, target, weight, memory, valid_from, valid_to, created_at)

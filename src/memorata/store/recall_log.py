@@ -1,7 +1,8 @@
-"""The log of past recalls: one row for a recall, its candidates in one blob (:mod:`.logged_recall`).
+"""The log of past recalls, and of exposures: which user was shown which variant of an experiment in one.
 
-Rows carry the size of all that came before them, so that the oldest which no longer fit are found without
-adding anything up.
+A recall is a row, its candidates are one blob (:mod:`.logged_recall`); exposures are written with it. Rows
+carry the size of all that came before them, so that the oldest which no longer fit are found without adding
+anything up.
 """
 
 from __future__ import annotations
@@ -9,16 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from memorata._frozen import frozen
 from memorata.model.checks import IntArray
-from memorata.store import exposures
 from memorata.store.database import Session
-from memorata.store.exposures import Exposure
 from memorata.store.facets import Facet, reads_namespace
 from memorata.store.logged_recall import (
     LogBounds,
@@ -38,9 +38,26 @@ from memorata.store.rows import (
     ids_at,
     is_inhabited,
     microseconds,
+    moment,
     slots_of,
 )
 from memorata.text.name_matching import may_mention
+
+
+@frozen
+class Exposure:
+    """That a user was shown a variant of an experiment, in a recall with so many results."""
+
+    namespace: str
+    experiment: str
+    variant: str
+    user: str
+    recall_id: str
+    at: datetime
+    results: int
+    teams: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """For two rankings in one list: by memory, which ranking it is from (1, -1, or 0 for neither)."""
+
 
 _Namespaced = TypeVar("_Namespaced", LoggedRecall, Exposure)
 _COLUMNS: Final = "namespace, id, at, query, recipe, embedder, said, candidates, shown, start, bytes"
@@ -88,7 +105,7 @@ class RecallLogStore(Facet):
             for namespace, shown in _by_namespace(
                 session, [entry for entry in exposed if entry.recall_id not in late]
             ):
-                exposures.add(session, namespace.number, shown)
+                _expose(session, namespace.number, shown)
 
         paths = {entry.namespace for entry in recalls} | {entry.namespace for entry in exposed}
         self._database.write(write, *sorted(paths), durable=False, patience=patience)
@@ -129,29 +146,16 @@ class RecallLogStore(Facet):
         ids: Sequence[str] | None = None,
     ) -> list[LoggedRecall]:
         """Return logged recalls, the latest first."""
-        return read_recalls(session, namespace, since=since, limit=limit, ids=ids)
-
-
-def read_recalls(
-    session: Session,
-    namespace: Namespace,
-    *,
-    since: datetime | None = None,
-    limit: int | None = None,
-    ids: Sequence[str] | None = None,
-) -> list[LoggedRecall]:
-    """Return recalls of a namespace, the latest first."""
-    sql = _READ
-    values: list[Any] = [namespace.number]
-    if since is not None:
-        sql += " AND r.at >= ?"
-        values.append(microseconds(since))
-    if ids is not None:
-        sql += " AND r.id IN (SELECT value FROM json_each(?))"
-        values.append(session.dialect.array(ids))
-    values.append(LARGEST if limit is None else min(limit, LARGEST))
-    rows = session.execute(f"{sql} ORDER BY r.number DESC LIMIT ?", values)
-    return read_back(rows, namespace.path, lambda slots: ids_at(session, namespace.number, slots))
+        sql, values = _READ, list[Any]([namespace.number])
+        if since is not None:
+            sql += " AND r.at >= ?"
+            values.append(microseconds(since))
+        if ids is not None:
+            sql += " AND r.id IN (SELECT value FROM json_each(?))"
+            values.append(session.dialect.array(ids))
+        values.append(LARGEST if limit is None else min(limit, LARGEST))
+        rows = session.execute(f"{sql} ORDER BY r.number DESC LIMIT ?", values)
+        return read_back(rows, namespace.path, lambda slots: ids_at(session, namespace.number, slots))
 
 
 def features_in(logged: Sequence[Any], slot: int) -> dict[str, float] | None:
@@ -163,10 +167,7 @@ def features_in(logged: Sequence[Any], slot: int) -> dict[str, float] | None:
 
 
 def purge_recalls(session: Session, number: int, slots: Sequence[int]) -> None:
-    """Remove every trace of memories that are being purged from the logged recalls of a namespace.
-
-    A recall without other candidates goes with them; so does the whole log, once no memory is left.
-    """
+    """Remove purged memories from the logged recalls; a recall without other candidates goes with them."""
     gone = np.array(sorted(slots), np.intp)
     rows = session.execute(
         "SELECT number, said, candidates, shown FROM recalls WHERE namespace = ?", (number,)
@@ -189,8 +190,6 @@ def purge_recalls(session: Session, number: int, slots: Sequence[int]) -> None:
             "UPDATE recalls SET said = ?, candidates = ?, shown = ? WHERE namespace = ? AND number = ?",
             (text, blob, np.array(still_shown, "<u2").tobytes(), number, row),
         )
-    if not is_inhabited(session, number):
-        session.execute("DELETE FROM recalls WHERE namespace = ?", (number,))
     session.execute(
         "DELETE FROM recall_recipes WHERE namespace = ? "
         "AND number NOT IN (SELECT recipe FROM recalls WHERE namespace = ?)",
@@ -283,11 +282,9 @@ def _trim(session: Session, number: int, start: int, recalls: int) -> None:
 
 
 def _unpurged_slots(session: Session, number: int, entries: Sequence[LoggedRecall]) -> IntArray | None:
-    """Return the slots of candidates that have not been purged; None if that is all of them.
-
-    Recalls with `seen` were checked before: nothing was purged since.
-    """
+    """Return the slots of candidates that have not been purged; None if that is all of them."""
     if all(entry.seen is not None for entry in entries):
+        # They were checked before: nothing was purged since.
         return None
     slots = set(np.concatenate([entry.slots for entry in entries]).tolist())
     ids = ids_at(session, number, slots)
@@ -304,3 +301,77 @@ def _recipe(session: Session, number: int, recipe: Mapping[str, Any]) -> int:
     if row is not None:
         return int(row[0])
     return session.insert("recall_recipes", "namespace, digest, data", (number, digest, data))
+
+
+class ExposureStore(Facet):
+    """The exposures of a database, which :meth:`RecallLogStore.log` writes."""
+
+    @reads_namespace(list)
+    def list(self, session: Session, namespace: Namespace, experiment: str) -> list[Exposure]:
+        """Return the exposures to an experiment, in the order in which they happened."""
+        rows = session.execute(
+            'SELECT variant, "user", recall, at, results, teams FROM exposures '
+            "WHERE namespace = ? AND experiment = ? ORDER BY number",
+            (namespace.number, experiment),
+        ).fetchall()
+        teams = [{int(slot): team for slot, team in json.loads(row[5]).items()} for row in rows]
+        ids = ids_at(session, namespace.number, {slot for by_slot in teams for slot in by_slot})
+        by_id = [{ids[slot]: team for slot, team in by_slot.items() if slot in ids} for by_slot in teams]
+        return [
+            Exposure(namespace.path, experiment, variant, user, recall, moment(at), results, of_memories)
+            for (variant, user, recall, at, results, _), of_memories in zip(rows, by_id, strict=True)
+        ]
+
+
+def _expose(session: Session, number: int, exposures: Sequence[Exposure]) -> None:
+    """Write exposures of a namespace; memories that are gone are left out of the teams."""
+    slots = slots_of(session, number, [id_ for exposure in exposures for id_ in exposure.teams])
+    for shown in exposures:
+        teams = {str(slots[id_]): team for id_, team in shown.teams.items() if id_ in slots}
+        of_recall = shown.recall_id, microseconds(shown.at), shown.results, json.dumps(teams)
+        session.insert(
+            "exposures",
+            'namespace, experiment, variant, "user", recall, at, results, teams',
+            (number, shown.experiment, shown.variant, shown.user, *of_recall),
+        )
+
+
+def team_slots(session: Session, number: int, recall: str) -> set[int]:
+    """Return the slots of the memories that a list of two rankings showed in a recall."""
+    rows = session.execute("SELECT teams FROM exposures WHERE namespace = ? AND recall = ?", (number, recall))
+    return {int(slot) for (teams,) in rows for slot in json.loads(teams)}
+
+
+def purge_exposures(session: Session, number: int, slots: Sequence[int]) -> None:
+    """Remove purged memories from the teams of a namespace."""
+    gone = {str(slot) for slot in slots}
+    rows = session.execute(
+        "SELECT number, teams FROM exposures WHERE namespace = ? AND teams <> '{}'", (number,)
+    ).fetchall()
+    for row, text in rows:
+        teams = json.loads(text)
+        if not gone.isdisjoint(teams):
+            remaining = json.dumps({slot: team for slot, team in teams.items() if slot not in gone})
+            session.execute(
+                "UPDATE exposures SET teams = ? WHERE namespace = ? AND number = ?", (remaining, number, row)
+            )
+
+
+def forget_users(session: Session, number: int, names: Collection[str]) -> None:
+    """Remove the exposures of users of experiments that one of these names may mean."""
+    rows = session.execute('SELECT DISTINCT "user" FROM exposures WHERE namespace = ?', (number,)).fetchall()
+    session.executemany(
+        'DELETE FROM exposures WHERE namespace = ? AND "user" = ?',
+        [(number, user) for (user,) in rows if may_mean(user, names)],
+    )
+
+
+def may_mean(user: str, names: Collection[str]) -> bool:
+    """Return whether a user of an experiment may be one of these names: names of accounts are spelt freely.
+
+    >>> [may_mean(user, ["Anna Berg"]) for user in ("anna_berg", "a.berg@acme.example", "annabel", "")]
+    [True, True, False, False]
+    >>> may_mean("user_4711", ["Anna Berg", "user_4711"])
+    True
+    """
+    return may_mention(user.replace("_", " "), [name.replace("_", " ") for name in names])

@@ -24,18 +24,16 @@ from memorata.store.access import KeyStore, ReplyStore
 from memorata.store.database import Database, Session
 from memorata.store.entities import EntityStore
 from memorata.store.entries import Change, Entry, Hidden, Page, Progress, Terms
-from memorata.store.exposures import ExposureStore
 from memorata.store.facets import Facet, writes_namespace
 from memorata.store.feedback import FeedbackStore
-from memorata.store.graph import GraphStore
+from memorata.store.graph import GraphStore, RelationStore
 from memorata.store.leases import LeaseStore
 from memorata.store.memory import embedding, lookup, memories, purge, supersession
 from memorata.store.memory.contradictions import ContradictionStore
 from memorata.store.memory.duplicates import DuplicateStore, link_repeats
 from memorata.store.memory.embedding import Embedded
 from memorata.store.namespaces import NamespaceStore
-from memorata.store.recall_log import RecallLogStore
-from memorata.store.relations import RelationStore
+from memorata.store.recall_log import ExposureStore, RecallLogStore
 from memorata.store.rows import EMPTY, find_namespace
 from memorata.store.saved_settings import SavedSettingStore
 

@@ -16,10 +16,9 @@ from memorata.model.errors import (
     StoreUnavailable,
 )
 from memorata.store.dialects import PostgresStore
-from memorata.store.postgres import migrations
+from memorata.store.postgres import schema
 from memorata.store.postgres.dialect import OWNED
-from memorata.store.postgres.migrations import made_ready
-from memorata.store.postgres.schema import MIGRATIONS
+from memorata.store.postgres.schema import MIGRATIONS, made_ready
 
 SECRET = PASSWORD
 
@@ -85,7 +84,7 @@ def test_nothing_is_made_where_something_must_be(url: str) -> None:
     with pytest.raises(StoreUnavailable, match=r"no memories at .* yet; check the database and the schema"):
         PostgresStore(url, must_exist=True)
     with psycopg.connect(url) as connection:
-        assert migrations.schema_number(connection) == 0
+        assert schema.schema_number(connection) == 0
 
 
 @pytest.mark.parametrize(
@@ -114,7 +113,7 @@ def test_a_database_that_is_not_there_is_said(base: str) -> None:
 
 
 def test_an_old_server_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrations, "MIN_SERVER_VERSION", 99)
+    monkeypatch.setattr(schema, "MIN_SERVER_VERSION", 99)
     with pytest.raises(ServerUnsuitable, match="and 99 or newer is needed; upgrade the server"):
         made_ready(url)
 
@@ -159,7 +158,7 @@ def test_a_search_path_without_a_schema_is_said(base: str, path: str) -> None:
 def test_who_migrates_without_an_end_is_not_waited_for_without_an_end(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrations, "_LOCK_SECONDS", 1)
+    monkeypatch.setattr(schema, "_LOCK_SECONDS", 1)
     made_ready(url)
     more = (*MIGRATIONS, "SELECT 1")
     with psycopg.connect(url) as other:

@@ -19,7 +19,7 @@ import memorata
 from memorata.model.errors import InvalidArgument, StoreUnavailable
 from memorata.store.dialects import PostgresStore
 from memorata.store.postgres.address import parsed
-from memorata.store.postgres.replica import Replica
+from memorata.store.postgres.pool import Replica
 
 FAST = ("-c fsync=off", "-c full_page_writes=off", "-c autovacuum=off", "-c wal_receiver_status_interval=1")
 
@@ -244,7 +244,7 @@ def test_one_that_stops_is_done_without_and_used_again_when_it_is_back(
 ) -> None:
     url, standby = servers
     # As long as this test may take; what ends it is said below.
-    monkeypatch.setattr("memorata.store.postgres.replica._AVOIDED_SECONDS", 600.0)
+    monkeypatch.setattr("memorata.store.postgres.pool._AVOIDED_SECONDS", 600.0)
     with memorata.open(url, replica=standby.url, embedder="lexical", namespace=f"n{uuid4().hex}") as memory:
         memory.remember("Anna prefers green tea")
         caught_up(memory, standby)

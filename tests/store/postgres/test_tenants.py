@@ -29,14 +29,13 @@ from memorata.model.memory import Source
 from memorata.store.access import ApiKey, Reply
 from memorata.store.dialects import PostgresStore
 from memorata.store.entries import Hidden
-from memorata.store.exposures import Exposure
 from memorata.store.logged_recall import LogBounds, LoggedRecall
 from memorata.store.memory.embedding import Embedded
 from memorata.store.memory.repeats import Contradiction, Repeat
 from memorata.store.postgres.dialect import OWNED, namespace_key
-from memorata.store.postgres.migrations import made_ready
-from memorata.store.postgres.schema import MIGRATIONS
+from memorata.store.postgres.schema import MIGRATIONS, made_ready
 from memorata.store.postgres.tenants import admit, dismiss
+from memorata.store.recall_log import Exposure
 
 SECRET = "what bob said"
 

@@ -30,8 +30,8 @@ from memorata.index.record import RECORD, SPEAKER
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.model.identifiers import RANDOM_BITS, uuid7
-from memorata.store.exposures import Exposure
 from memorata.store.logged_recall import LogBounds, LoggedRecall, Singles, without
+from memorata.store.recall_log import Exposure
 from memorata.store.store import Store
 
 BATCH_SIZE: Final = 128

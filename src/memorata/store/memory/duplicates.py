@@ -21,19 +21,22 @@ from memorata.model.memory import Memory
 from memorata.store.database import Session
 from memorata.store.entries import Entry, Terms
 from memorata.store.facets import Facet, reads_namespace, writes_namespace
-from memorata.store.memory.inheritance import INHERITED_KINDS, given_back, noted, taken_over
 from memorata.store.memory.memories import update
 from memorata.store.memory.records import located, put_record
 from memorata.store.memory.supersession import (
+    INHERITED_KINDS,
     began,
     end_of,
     ended_again,
     ended_by,
+    given_back,
     led_to,
     note_taken,
+    noted,
     notes_of,
     relink,
     settle_ends,
+    taken_over,
 )
 from memorata.store.rows import (
     EMPTY,
@@ -90,7 +93,7 @@ class DuplicateStore(Facet):
         its `supersedes`; one that repeats an older memory never held by itself, and is linked by its own
         `superseded_by` alone. The one that stays gains mentions and confidence as the note says. With
         `terms_of`, which returns the terms of a memory, it also takes over fields that only the other has
-        (:mod:`memorata.store.memory.inheritance`).
+        (:mod:`memorata.store.memory.supersession`).
         """
         losers = [_repeat(session, namespace, note, terms_of) for note in notes]
         if (index := session.dialect.hash_index) is not None:

@@ -18,27 +18,27 @@ from memorata.store.access import erase_replies
 from memorata.store.database import Session
 from memorata.store.entities import referred_to, remove_named, remove_unreferred
 from memorata.store.entries import Terms
-from memorata.store.exposures import forget_users, purge_exposures
 from memorata.store.feedback import purge_feedback
-from memorata.store.memory.inheritance import given_back
 from memorata.store.memory.memories import update
 from memorata.store.memory.records import located, put_record, record_of
 from memorata.store.memory.supersession import (
     began,
     end_of,
     ended_again,
+    given_back,
     note_taken,
     notes_of,
     replaced_by,
     settle_ends,
 )
-from memorata.store.recall_log import forget_queries, purge_recalls
+from memorata.store.recall_log import forget_queries, forget_users, purge_exposures, purge_recalls
 from memorata.store.rows import (
     EMPTY,
     SLOTS,
     Namespace,
     find,
     find_namespace,
+    is_inhabited,
     log_change,
     microseconds,
     slots_of,
@@ -59,9 +59,13 @@ def purge(
     slots = list(slots_of(session, number, ids).values())
     remove(session, path, ids, terms_of)
     cell_rows.remove(session, number, slots)
-    purge_recalls(session, number, slots)
-    purge_feedback(session, number, slots)
-    purge_exposures(session, number, slots)
+    if is_inhabited(session, number):
+        purge_recalls(session, number, slots)
+        purge_feedback(session, number, slots)
+        purge_exposures(session, number, slots)
+    else:
+        for table in ("recalls", "recall_recipes", "feedback", "exposures"):
+            session.execute(f"DELETE FROM {table} WHERE namespace = ?", (number,))
     remove_unreferred(session, number, entities)
     remove_named(session, number, [folded(name) for name in names])
     if names and number:

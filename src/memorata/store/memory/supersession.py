@@ -1,4 +1,4 @@
-"""Which memories superseded which, where a chain of them leads, and until when each of them held.
+"""Which memories superseded which, until when each of them held, and what it left to its successor.
 
 A superseded memory held until its successor began, and never ended before its own start. Where the successor
 was in turn superseded by one that began even before it, the chain decides: no two of it are true at once, so
@@ -6,21 +6,26 @@ the oldest held until the earliest of all its successors began. A memory may hav
 stays. An end that a successor set depends on it: it moves when the beginning of the successor is corrected,
 and goes when the successor is purged; and before there was a successor it was not known. So the store records
 which of the two an end is (``end_given``).
+
+One that is superseded because it only repeats another is no longer found by fields that it alone has: tags,
+names, a place. Nor may a text that was repeated without an expiry expire because its first occurrence does.
+So the memory that stays takes these over; the note of the repeat records them, for undoing it.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from memorata.index.record import changed
+from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.database import Session
-from memorata.store.memory.inheritance import INHERITED_KINDS, Note
 from memorata.store.memory.records import located, put_record, record_of
 from memorata.store.rows import (
     EPOCH,
@@ -40,6 +45,12 @@ if TYPE_CHECKING:
     from memorata.store.memory.repeats import Linked
 
 
+INHERITED_KINDS: Final = frozenset({"exact", "near"})
+"""The kinds of repeats whose fields are taken over; the result of a merge has them from the start."""
+_WORDED: Final = frozenset({"tags", "entities"})
+"""The fields that are searched by their terms."""
+
+
 class Replaced(NamedTuple):
     """A memory that another superseded, and whether that set its end."""
 
@@ -52,10 +63,7 @@ class Replaced(NamedTuple):
 def replaced_by(
     session: Session, namespace: Namespace, id_: str, *, without_repeats: bool = False
 ) -> list[Replaced]:
-    """Return the memories that one superseded, in the order in which they were added.
-
-    `without_repeats`: leave out those that only repeat it and superseded none themselves.
-    """
+    """Return what one superseded, as added, perhaps without mere repeats of it that superseded nothing."""
     condition = (
         " AND (m.end_given <> 0 OR EXISTS (SELECT 1 FROM memories o "
         "WHERE o.superseded_by = m.id AND +o.namespace = m.namespace))"
@@ -239,10 +247,7 @@ def ended_by(memory: Memory, began: datetime) -> datetime:
 
 
 def ended_again(memory: Memory, end_given: bool, began: datetime | None) -> datetime | None:
-    """Return until when a superseded memory held, after its successor changed or was removed.
-
-    `end_given`: whether its end was set by its successor, and is none of its own. `began`: when the successor
-    began; None if there is none any more.
+    """Return until when a superseded memory held, whose successor `began` then; None if that is gone.
 
     >>> from datetime import UTC, datetime
     >>> may, june = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 6, 7, tzinfo=UTC)
@@ -268,11 +273,9 @@ class Succession(NamedTuple):
 
 
 def earliest(chain: Iterable[tuple[int, int]]) -> int:
-    """Return when a memory or the earliest of its successors began, in microseconds.
+    """Return when the first in a chain of slots and beginnings began, in microseconds.
 
     A repeat that was superseded by an older memory is no succession: the chain ends there.
-
-    `chain`: slots and beginnings: of the memory, of its successor, and so on.
 
     >>> earliest([(3, 50), (4, 20), (7, 40)]), earliest([(3, 50), (2, 20)])
     (20, 50)
@@ -289,10 +292,6 @@ def earliest(chain: Iterable[tuple[int, int]]) -> int:
 def ends_known(successions: Iterable[Succession], as_of: int) -> dict[int, int | None]:
     """Return until when memories were known to hold at a moment, where that differs from today.
 
-    `as_of`: the moment, in microseconds since 1970.
-
-    Examples
-    --------
     Basel superseded Bern at 60, beginning at 50; at 90 it was superseded by a correction that begins at 30.
 
     >>> bern = Succession(0, None, 30, 60, True, 1, 50)
@@ -317,3 +316,87 @@ def ends_known(successions: Iterable[Succession], as_of: int) -> dict[int, int |
         if end != succession.valid_to:
             ends[slot] = end
     return ends
+
+
+class Note(NamedTuple):
+    """The number of a note, the fields that were taken over, as :func:`noted` writes them, and the repeat."""
+
+    number: int
+    taken: str | None
+    repeat: Memory
+
+
+def taken_over(memory: Memory, repeat: Memory) -> dict[str, Any]:
+    """Return the fields of a memory that change when it takes over what only a repeat of it has.
+
+    >>> from datetime import UTC, datetime
+    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
+    >>> tea = Memory(id="m1", content="Anna likes tea", created_at=day, tags=("home",), expires_at=day)
+    >>> taken_over(tea, Memory(id="m2", content="Anna likes tea", created_at=day, tags=("drinks", "home")))
+    {'tags': ('home', 'drinks'), 'expires_at': None}
+    """
+    folded = {name.casefold() for name in memory.entities}
+    ends = memory.expires_at, repeat.expires_at
+    wanted: dict[str, Any] = {
+        "tags": memory.tags + tuple(tag for tag in repeat.tags if tag not in memory.tags),
+        "entities": memory.entities
+        + tuple(name for name in repeat.entities if name.casefold() not in folded),
+        "place": memory.place or repeat.place,
+        "pinned": memory.pinned or repeat.pinned,
+        "expires_at": None if repeat.pinned or None in ends else max(filter(None, ends)),
+    }
+    return {name: value for name, value in wanted.items() if value != getattr(memory, name)}
+
+
+def noted(memory: Memory, taken: dict[str, Any]) -> str | None:
+    """Return the fields that a memory took over as JSON for the note: before and after; None for none."""
+    if not taken:
+        return None
+    return json.dumps({name: [_plain(getattr(memory, name)), _plain(value)] for name, value in taken.items()})
+
+
+def given_back(
+    memory: Memory, notes: Sequence[Note], gone: Collection[int]
+) -> tuple[Memory, dict[int, str | None]]:
+    """Return a memory without what it took over under the notes that are `gone`, as far as that is unchanged.
+
+    And by number what it takes over from each of the other repeats, which may be more now.
+
+    >>> from datetime import UTC, datetime
+    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
+    >>> tea = Memory(id="m1", content="Anna likes tea", created_at=day, tags=("home",), expires_at=day)
+    >>> again = Memory(id="m2", content="Anna likes tea", created_at=day, tags=("drinks",))
+    >>> taken = taken_over(tea, again)
+    >>> given_back(replace(tea, **taken), [Note(1, noted(tea, taken), again)], {1}) == (tea, {})
+    True
+    """
+    for note in reversed(notes):
+        memory = _without(memory, note.taken)
+    others = {}
+    for number, _, repeat in notes:
+        if number not in gone:
+            taken = taken_over(memory, repeat)
+            others[number] = noted(memory, taken)
+            memory = replace(memory, **taken)
+    return memory, others
+
+
+def _without(memory: Memory, taken: str | None) -> Memory:
+    restored: dict[str, Any] = {}
+    for name, (before, after) in json.loads(taken or "{}").items():
+        now = getattr(memory, name)
+        if name in _WORDED:
+            gained = set(after) - set(before)
+            restored[name] = tuple(value for value in now if value not in gained)
+        elif _plain(now) == after:
+            is_time = name == "expires_at" and before is not None
+            restored[name] = datetime.fromisoformat(before) if is_time else before
+    return replace(memory, **restored)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Place):
+        return [value.lat, value.lon, value.name]
+    return list(value) if isinstance(value, Sequence) else value

@@ -34,7 +34,6 @@ from memorata.model.errors import (
     StoreUnavailable,
 )
 from memorata.store.database import DatabaseInfo, Session, Statement
-from memorata.store.postgres import migrations
 from memorata.store.postgres.address import parsed
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.errors import (
@@ -46,8 +45,8 @@ from memorata.store.postgres.errors import (
     connected,
     ours,
 )
-from memorata.store.postgres.pool import NamespaceLocks, Pool
-from memorata.store.postgres.replica import LAG, PATIENCE, Replica
+from memorata.store.postgres.pool import LAG, PATIENCE, NamespaceLocks, Pool, Replica
+from memorata.store.postgres.schema import made_ready
 from memorata.store.postgres.session import CLOCK, OptimisticSession, PostgresSession, translated
 from memorata.store.rows import LARGEST
 
@@ -126,7 +125,7 @@ class PostgresDatabase:
     ) -> None:
         if replica is not None:
             parsed(replica)
-        migrations.made_ready(url, must_exist=must_exist)
+        made_ready(url, must_exist=must_exist)
         self.pool = Pool(
             url,
             durable=durable,

@@ -22,12 +22,11 @@ from psycopg.pq import Format
 from psycopg.types.string import StrDumperUnknown
 
 from memorata.model.errors import InvalidArgument, StoreError
-from memorata.store.database import EVERYTHING, Condition, Dialect, Postings, Session, Statement
+from memorata.store.database import Dialect, Postings, Session, Statement
 from memorata.store.postgres.errors import Contended, ViewMoved
 from memorata.store.rows import NO_MEMORY, SLOTS
 
 if TYPE_CHECKING:
-    from memorata.store.filters import Filter
     from memorata.store.postgres.session import PostgresSession
 
 OWNED: Final = (
@@ -115,15 +114,6 @@ class PostgresDialect(Dialect):
         """Return the bytes of one column of one row."""
         sql = f"SELECT {column} FROM {table} WHERE namespace = ? AND number = ?"
         return bytes(session.execute(sql, (namespace, number)).fetchone()[0])
-
-    def condition(self, filter: Filter | None) -> Condition:
-        """Return the condition that selects what a filter lets through, or more."""
-        if filter is None:
-            return EVERYTHING
-        # Loaded with the first filter.
-        from memorata.store.conditions import compiled
-
-        return compiled(filter)
 
     def make_namespace(self, session: Session, path: str) -> None:
         """Add the row of a namespace that was not there, and so lock it; raise if another has added it."""

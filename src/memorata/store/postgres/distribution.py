@@ -21,8 +21,7 @@ from memorata.model.errors import InvalidArgument, ServerUnsuitable
 from memorata.store.postgres.address import shown
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.errors import connected
-from memorata.store.postgres.migrations import made_ready
-from memorata.store.postgres.schema import REFERENCES
+from memorata.store.postgres.schema import REFERENCES, made_ready
 
 MAX_SHARDS: Final = 1024
 SHARDS: Final = 32

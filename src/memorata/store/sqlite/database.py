@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import lru_cache
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, Final, Never, TypeVar, cast
+from weakref import WeakSet
 
 from memorata.model import checks
+from memorata.model.errors import StoreUnavailable
 from memorata.store.database import DatabaseInfo, Session
 from memorata.store.rows import LARGEST
 from memorata.store.sqlite import session as transactions
 from memorata.store.sqlite.connection import connect
-from memorata.store.sqlite.fork import watch_forks
+from memorata.store.sqlite.encryption import database_errors
 from memorata.store.sqlite.integrity import note_unfinished_purge
 from memorata.store.sqlite.maintenance import back_up, erase
 from memorata.store.sqlite.migrations import Migration
 from memorata.store.sqlite.session import (
+    BUSY_SECONDS,
     READ_ONLY_REQUESTED,
     SqliteSession,
     Translated,
     refuse_to_write,
 )
-
-if TYPE_CHECKING:
-    from memorata.store.filter_tree import Filter
 
 _Result = TypeVar("_Result")
 
@@ -37,14 +38,8 @@ _Result = TypeVar("_Result")
 class SqliteDatabase:
     """One file; see :func:`.connection.connect` for the parameters.
 
-    Attributes
-    ----------
-    session, lock
-        The one connection, and what a thread holds while it uses it.
-    read_only, read_only_because
-        Whether nothing can be written, and why.
-    migration
-        What was done to the file when it was opened, if it was of an older schema.
+    It has one connection (`session`), and a `lock` that a thread holds while it uses it. `migration` is what
+    was done to the file when it was opened, if it was of an older schema.
     """
 
     def __init__(
@@ -64,7 +59,7 @@ class SqliteDatabase:
             durable=durable,
             must_exist=must_exist,
             backup=migration_backup,
-            migrated=self._note,
+            migrated=lambda migration: setattr(self, "migration", migration),
             read_only=checks.flag("read_only", read_only),
             key=key,
         )
@@ -72,7 +67,7 @@ class SqliteDatabase:
         self.read_only_because = self.session.read_only
         self.read_only = bool(self.read_only_because)
         register(self.session)
-        watch_forks(self)
+        _open.add(self)
 
     @property
     def info(self) -> DatabaseInfo:
@@ -122,10 +117,7 @@ class SqliteDatabase:
 
     @contextmanager
     def together(self, undone: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """Make everything that is written in the block one transaction: all of it happens, or nothing.
-
-        The block holds the database: other threads of this process wait for its end, and writers elsewhere.
-        """
+        """Make everything that is written in the block one transaction; all others wait for its end."""
         with self.lock:
             before = self.session.total_changes
             try:
@@ -169,10 +161,7 @@ class SqliteDatabase:
             self.session.close()
 
     def _erasing(self, work: Callable[[Session], _Result]) -> _Result:
-        """Remove something, and write the whole file anew afterwards, so that its bytes hold no trace.
-
-        This takes time in proportion to the size of the file (:mod:`.maintenance`).
-        """
+        """Remove something, and write the whole file anew afterwards, so that its bytes hold no trace."""
         with Translated(self.path):
             with transactions.writing(self.session, self.path):
                 result = work(self.session)
@@ -180,15 +169,11 @@ class SqliteDatabase:
             erase(self.session, self.path)
         return result
 
-    def _note(self, migration: Migration) -> None:
-        self.migration = migration
-
     @contextmanager
     def _lightly(self, patience: float | None) -> Iterator[None]:
         """Do without waiting for the disk, and wait for other writers so many seconds, or as usual.
 
-        A power cut may then lose the last of what is written here; the file stays whole either way. As a part
-        of a larger transaction it is written as that is.
+        As a part of a larger transaction it is written as that is.
         """
         session = self.session
         if session.in_transaction:
@@ -234,37 +219,85 @@ class _Reading:
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """Add the functions that compiled conditions call where SQLite's own are not exact.
-
-    :mod:`memorata.store.sqlite.conditions` says where that is. The filter parser is loaded at first use.
+    """Add the functions that :mod:`memorata.store.conditions` call where SQLite's own are not exact.
 
     >>> connection = sqlite3.connect(":memory:")
     >>> register(connection)
     >>> connection.execute("SELECT memorata_contains('GRÜNER TEE', 'grüner')").fetchone()
     (1,)
     """
-    connection.create_function("memorata_contains", 2, _contains, deterministic=True)
-    connection.create_function("memorata_has", 2, _has_exactly, deterministic=True)
-    connection.create_function("memorata_metadata", 2, _metadata_holds, deterministic=True)
+
+    def metadata_holds(metadata: str, written: str) -> bool:
+        from memorata.store import conditions
+
+        return conditions.metadata_holds(metadata, written)
+
+    for name, function in (
+        ("memorata_contains", lambda text, folded: folded in text.casefold()),
+        ("memorata_has", lambda texts, value: value in json.loads(texts)),
+        ("memorata_metadata", metadata_holds),
+    ):
+        connection.create_function(name, 2, function, deterministic=True)
 
 
-def _contains(text: str, folded: str) -> bool:
-    return folded in text.casefold()
+# SQLite forbids a child process the connections of its parent ("How To Corrupt An SQLite Database File",
+# 2.6): it would believe itself to hold locks that the system gave to the parent. And a thread that writes at
+# the moment of the fork is not there in the child, while the locks that it held are, for ever. So a fork
+# waits until no thread is inside a database; the child closes what it inherited, and its use raises an error.
+_open: Final[WeakSet[SqliteDatabase]] = WeakSet()
+_held: Final[list[SqliteDatabase]] = []
+"""The databases whose locks the forking thread holds during the fork."""
+_abandoned: Final[list[SqliteSession]] = []
+"""Connections of the parent that were in use; to close them here would undo what the parent writes."""
+_FORK_PAUSE_SECONDS: Final = 0.001
 
 
-def _has_exactly(texts: str, value: str) -> bool:
-    return value in json.loads(texts)
+class _ForkedConnection:
+    """Replaces, in a child process, a connection of its parent; any use raises."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __getattr__(self, name: str) -> Never:
+        raise StoreUnavailable(
+            f"{self._path} was opened before this process was forked; open it again in this one"
+        )
+
+    def close(self) -> None:
+        """Do nothing: it is the parent's."""
 
 
-def _metadata_holds(metadata: str, written: str) -> bool:
-    from memorata.store.filter_tree import holds, value_at
+def _before_fork() -> None:
+    """Hold the lock of every database, all or none at a time: its holder may wait for another."""
+    until = monotonic() + BUSY_SECONDS
+    while True:
+        databases = list(_open)
+        _held.extend(database for database in databases if database.lock.acquire(blocking=False))
+        if len(_held) == len(databases) or monotonic() >= until:
+            return
+        _after_fork()
+        sleep(_FORK_PAUSE_SECONDS)
 
-    values = json.loads(metadata)
-    return holds(_read(written), lambda field: value_at(values, field.keys))
+
+def _after_fork() -> None:
+    for database in _held:
+        database.lock.release()
+    _held.clear()
 
 
-@lru_cache(maxsize=256)
-def _read(written: str) -> Filter:
-    from memorata.store.filters import parse
+def _after_in_child() -> None:
+    for database in list(_open):
+        session, database.session = database.session, cast("Any", _ForkedConnection(database.path))
+        database.lock = threading.RLock()
+        # One that was closed before raises, and nothing is left to do.
+        with suppress(*database_errors()):
+            if database not in _held or session.in_transaction:
+                _abandoned.append(session)
+            else:
+                session.close()
+    _held.clear()
+    _open.clear()
 
-    return parse(json.loads(written))
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_in_child)

@@ -7,19 +7,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from memorata.index.postings import PLACES
-from memorata.store.database import EVERYTHING, Condition, Dialect, Postings, Session
+from memorata.store.database import Dialect, Postings, Session
 from memorata.store.rows import NAMESPACES, SLOTS, checked_limit, microseconds
 from memorata.store.sqlite import integrity
 from memorata.store.sqlite.encryption import database_errors
 from memorata.store.sqlite.files import kept_copies
 from memorata.store.sqlite.hash_index import HASH_INDEX
 from memorata.store.sqlite.integrity import undecoded
-
-if TYPE_CHECKING:
-    from memorata.store.filters import Filter
 
 _ADDED: Final = (
     "WITH RECURSIVE added (slot) AS (VALUES (?2) UNION ALL SELECT slot + 1 FROM added WHERE slot < ?3) "
@@ -64,6 +61,7 @@ class SqliteDialect(Dialect):
     """
 
     name = "sqlite"
+    decides_filters = True
     memory_key = "m.number"
     change_key = "c.change"
     change_columns = "change"
@@ -118,16 +116,6 @@ class SqliteDialect(Dialect):
             return bytes(session.execute(sql, (number,)).fetchone()[0])
         with opener(table, column, number, readonly=True) as opened:
             return bytes(opened.read())
-
-    def condition(self, filter: Filter | None) -> Condition:
-        """Return the condition that selects what a filter lets through, exactly."""
-        if filter is None:
-            return EVERYTHING
-        # Loaded with the first filter.
-        from memorata.store.conditions import compiled
-        from memorata.store.sqlite.conditions import compiled_leaf
-
-        return compiled(filter, compiled_leaf, numbers=True)
 
     def make_namespace(self, session: Session, path: str) -> None:
         """Add the row of a namespace that is not there yet."""

@@ -245,7 +245,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     """
     + _as_now("memories_ended"),
     """
-    -- What the winner took over from the loser, before and after, as JSON (inheritance.py). Until when the
+    -- What the winner took over from the loser, before and after, as JSON (supersession.py). Until when the
     -- loser held is told by its own row now, whatever was said about that since.
     ALTER TABLE repeats ADD COLUMN gained TEXT;
     ALTER TABLE repeats DROP COLUMN ended;

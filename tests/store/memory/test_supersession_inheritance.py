@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memorata.model.entity import Place
 from memorata.model.memory import Memory
-from memorata.store.memory.inheritance import Note, given_back, noted, taken_over
+from memorata.store.memory.supersession import Note, given_back, noted, taken_over
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 DAYS = st.integers(0, 3).map(lambda days: NOW + timedelta(days=days))

@@ -11,8 +11,8 @@ from memorata.model.hit import Feedback, Signal
 from memorata.model.memory import Memory
 from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
-from memorata.store.exposures import Exposure, team_slots
 from memorata.store.logged_recall import LogBounds, LoggedRecall
+from memorata.store.recall_log import Exposure, team_slots
 from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
