@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from memorata.model.entity import Place
 from memorata.model.memory import Memory, Source, Tier
-from memorata.store.filter_tree import Field
-from memorata.store.filters import matches, parse
+from memorata.store.filters import Field, matches, parse
 
 EPOCH = datetime(2026, 5, 7, tzinfo=UTC)
 HOSTILE = "x') OR 1=1; DROP TABLE memories; --"

@@ -8,8 +8,23 @@ import numpy as np
 import pytest
 
 from memorata.model.errors import InvalidArgument
-from memorata.store.filter_tree import And, Compare, Contains, Exists, Field, Has, Kind, Not, OneOf, Or
-from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, parse
+from memorata.store.filters import (
+    FIELDS,
+    MAX_DEPTH,
+    MAX_TERMS,
+    MAX_VALUES,
+    And,
+    Compare,
+    Contains,
+    Exists,
+    Field,
+    Has,
+    Kind,
+    Not,
+    OneOf,
+    Or,
+    parse,
+)
 
 ROOM = Field("metadata", ("room",))
 

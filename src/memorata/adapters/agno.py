@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memorata.model.errors import MissingExtra
 from memorata.service.conversation import recalled_text
-from memorata.store.filter_tree import Field
+from memorata.store.filters import Field
 
 try:
     from agno.knowledge.document import Document

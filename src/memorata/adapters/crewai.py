@@ -18,7 +18,7 @@ import numpy as np
 from memorata.model.errors import MemoryNotFound, MissingExtra
 from memorata.service.conversation import recalled_text
 from memorata.store.entries import all_pages
-from memorata.store.filter_tree import Field
+from memorata.store.filters import Field
 
 try:
     from crewai.memory.storage.backend import EmbeddingDimensionMismatchError

@@ -19,9 +19,8 @@ from memorata._frozen import frozen
 from memorata.index import cell_rows
 from memorata.index.codes import Codes, Floats, Owners, coded_in
 from memorata.index.partition import Partition
-from memorata.index.posting_lists import SEGMENTS
 from memorata.index.record import Records, decoded_terms, unpacked, unpacked_run
-from memorata.index.segments import Embedder, stored_vectors, vectors_statement
+from memorata.index.segments import SEGMENTS, Embedder, stored_vectors, vectors_statement
 from memorata.index.vectors import MAX_EXACT_VECTORS
 from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session, Statement

@@ -5,13 +5,21 @@ signs estimates the angle (Charikar, "Similarity estimation techniques from roun
 Scanning bits reads 1/32 of the memory that floats take; the best few thousand are then re-scored from bytes,
 and the caller re-scores the few it wants from the stored float32. Nothing has to be trained, and adding or
 removing a vector costs nothing.
+
+Codes are stored in runs of slots that lie end to end as far as the segments go. Those of many vectors are no
+smaller than those of each and are only ever read all together, so nothing is won by merging them with their
+segments: writing them again at every size would be most of what a batch writes. Only runs that are short, as
+those of memories that came one by one, are joined when their segments are, so that they do not become too
+many. A run whose embedder is none has no codes; loading makes them from the vectors.
 """
 
 from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Iterable
 from functools import reduce
+from itertools import groupby
 from typing import Final
 
 import numpy as np
@@ -19,6 +27,8 @@ import numpy.typing as npt
 
 from memorata._frozen import frozen
 from memorata.model.errors import IndexCorrupt
+from memorata.store.database import Rows, Session
+from memorata.store.rows import SLOTS
 
 Floats = npt.NDArray[np.float32]
 Bits = npt.NDArray[np.uint64]
@@ -40,8 +50,6 @@ _MARGIN_FACTOR: Final = 2
 def sign_bits(vectors: Floats) -> Bits:
     """Return one bit per component (1 for positive), packed in 64-bit words: one row per vector.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> sign_bits(np.array([[1, -1, 1, -1]], np.float32))
     array([[160]], dtype=uint64)
@@ -64,8 +72,6 @@ class Quantised:
 def quantised(vectors: Floats) -> Quantised:
     """Return each vector as bytes and the scale that makes its largest component 127.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> quantised(np.array([[0.5, -1.0]], np.float32)).values
     array([[  64, -127]], dtype=int8)
@@ -80,8 +86,6 @@ def quantised(vectors: Floats) -> Quantised:
 def rounded(vector: Floats) -> tuple[Bytes, float]:
     """Return one vector as bytes, and its scale; as :func:`quantised`, in a third of the time.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> rounded(np.array([0.5, -63.5], np.float32))
     (array([   1, -127], dtype=int8), 0.5)
@@ -119,8 +123,6 @@ def _up_to(distance: npt.NDArray[np.uint16], count: int, largest: int) -> npt.ND
 def coded_in(length: int, dimension: int) -> int:
     """Return the number of vectors of a dimension in codes of `length` bytes.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> blob = Codes.of(np.arange(3, dtype=np.int32), np.ones((3, 70), np.float32)).encoded()
     >>> coded_in(len(blob), 70)
@@ -191,3 +193,71 @@ class Codes:
         if keep.all():
             return cls(owners, bits, Quantised(values, scales))
         return cls(owners[keep], bits[keep], Quantised(values[keep], scales[keep]))
+
+
+SHORT_RUN_SLOTS: Final = 1_000
+"""A run of fewer slots is joined with its neighbours when their segments become one."""
+
+_WITHIN: Final = (
+    "SELECT number, first, slots FROM vector_codes WHERE namespace = ? AND first >= ? AND first < ? "
+    "ORDER BY first"
+)
+
+
+def write_run(session: Session, span: tuple[int, int, int], coded: tuple[int, Codes] | None) -> None:
+    """Write a run: of a namespace, from a slot on, so many slots; an embedder and its codes, if any."""
+    embedder, codes = (None, None) if coded is None else (coded[0], coded[1].encoded())
+    session.insert("vector_codes", "namespace, first, slots, embedder, codes", (*span, embedder, codes))
+
+
+def runs_within(session: Session, number: int, first: int, slots: int) -> Rows:
+    """Send the query for the runs inside a span of slots: the number, first slot and slots of each."""
+    return session.execute(_WITHIN, (number, first, first + slots))
+
+
+def join_short_runs(session: Session, number: int, runs: Iterable[tuple[int, int, int]]) -> None:
+    """Join the short runs of a namespace, of neighbours in order, with those beside them."""
+    for short, members in groupby(runs, key=lambda run: run[2] < SHORT_RUN_SLOTS):
+        parts = list(members)
+        if short and len(parts) > 1:
+            _join(session, number, parts)
+
+
+def rewrite_runs(session: Session, number: int, gone: npt.NDArray[np.int64]) -> None:
+    """Write the runs that hold some slots, which ascend, anew without those."""
+    for run, first, slots in runs_within(session, number, 0, SLOTS).fetchall():
+        begin, end = np.searchsorted(gone, [first, first + slots])
+        _, blob = _read(session, number, run).fetchone() if begin < end else (None, None)
+        if blob is not None:
+            kept = np.ones(slots, np.bool_)
+            kept[gone[begin:end] - first] = False
+            codes = Codes.joined([Codes.decoded(blob)], kept, first)
+            session.execute(
+                "UPDATE vector_codes SET codes = ? WHERE +namespace = ? AND number = ?",
+                (codes.encoded(), number, run),
+            )
+
+
+def _join(session: Session, number: int, parts: list[tuple[int, int, int]]) -> None:
+    first, slots = parts[0][1], sum(part[2] for part in parts)
+    # All are sent before the first is read, so that a server answers them at once.
+    sent = [_read(session, number, run) for run, _, _ in parts]
+    runs = [rows.fetchone() for rows in sent]
+    embedders = {embedder for embedder, _ in runs}
+    blobs = [blob for _, blob in runs if blob is not None]
+    coded = None
+    # Codes of two embedders, or a part without, cannot be joined.
+    if len(embedders) == 1 and len(blobs) == len(parts):
+        codes = Codes.joined([Codes.decoded(blob) for blob in blobs], np.ones(slots, np.bool_), first)
+        coded = embedders.pop(), codes
+    session.executemany(
+        "DELETE FROM vector_codes WHERE +namespace = ? AND number = ?", [(number, run) for run, _, _ in parts]
+    )
+    write_run(session, (number, first, slots), coded)
+
+
+def _read(session: Session, number: int, run: int) -> Rows:
+    """Send the query for a run: its embedder and codes."""
+    return session.execute(
+        "SELECT embedder, codes FROM vector_codes WHERE +namespace = ? AND number = ?", (number, run)
+    )

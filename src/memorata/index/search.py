@@ -28,8 +28,8 @@ from memorata.index.lexical import (
     saturated,
 )
 from memorata.index.partition import Partition, Visibility
-from memorata.index.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.index.record import Records
+from memorata.index.segments import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.index.token_rows import Marks, Tokens
 from memorata.index.vectors import MAX_EXACT_VECTORS, Vectors
 from memorata.model.checks import FloatArray, IntArray

@@ -1,24 +1,53 @@
-"""Segments: the words of runs of memories, written together and merged as they grow.
+"""Segments: the posting lists of runs of memories, written together, merged as they grow, read and amended.
 
 The words of new memories wait beside their records until there are enough for a segment; eight neighbours of
 a size become one, up to 65,536 slots (the log-structured merge of O'Neil et al., 1996). All of it happens
 inside the transaction of the write that caused it, so the index never lags behind the data and a new process
 rebuilds nothing.
+
+The words of a query stand in some ten lists, those of a word in one block of every segment, and asking for a
+block takes as long as reading it: a search reads those of a whole query at once. The tags, names and day of a
+memory may be changed later, and it is found by their words. The lists of a term are found by its hash, so
+that a change of a few words reads and writes a few blocks of about a kilobyte, however large the segment is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import accumulate, groupby
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from memorata.embed.vectors import are_directions
-from memorata.index import vector_codes as coding
-from memorata.index.codes import Codes, Floats, Owners
-from memorata.index.postings import SPAN, Lists, inverted, merged
-from memorata.index.record import GONE, decoded_terms, unpacked_run
+from memorata.index.codes import (
+    Codes,
+    Floats,
+    Owners,
+    join_short_runs,
+    rewrite_runs,
+    runs_within,
+    write_run,
+)
+from memorata.index.lexical import TermList
+from memorata.index.partition import Segment
+from memorata.index.postings import (
+    SPAN,
+    Checked,
+    Frequencies,
+    Key,
+    Lists,
+    Slots,
+    amended,
+    checked,
+    checked_term_lists,
+    inverted,
+    key_of,
+    merged,
+    places_of,
+    term_lists,
+)
+from memorata.index.record import GONE, decoded_terms, encoded_terms, unpacked_run
 from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.store.database import Session, Statement
 from memorata.store.entries import Terms
@@ -46,40 +75,35 @@ def flush(
 ) -> None:
     """Turn what waits and fresh memories into segments, then merge what has become too many.
 
-    Inside a write transaction. `namespace`: as it was before the write. `fresh`: the slots and words of the
-    memories just written, which follow those that wait. `vectors`: whose vectors get codes, and the owners
-    and rows of those just written; None if nothing has any.
+    `namespace`: as it was before the write. `fresh`: the slots and words of the memories just written, which
+    follow those that wait. `vectors`: whose vectors get codes, and the owners and rows of those just written.
     """
+    number, first = namespace.number, namespace.flushed
     rows = session.execute(
         "SELECT slot, terms FROM records WHERE namespace = ? AND slot >= ? AND terms IS NOT NULL "
         "ORDER BY slot",
-        (namespace.number, namespace.flushed),
+        (number, first),
     ).fetchall()
-    documents: list[tuple[int, Terms]] = [(slot, decoded_terms(words)) for slot, words in rows]
-    documents += fresh
     slots = namespace.slots + len(fresh)
-    for start in range(namespace.flushed, slots, SPAN):
-        end = min(start + SPAN, slots)
-        members = [document for document in documents if start <= document[0] < end]
-        coded = None
-        if vectors is not None:
-            embedder, owners, matrix = vectors
-            inside = slice(*np.searchsorted(owners, [start, end]).tolist())
-            owners, matrix = owners[inside], matrix[inside]
-            if start < namespace.slots:
-                waiting = stored_vectors(session, namespace.number, embedder, start, namespace.slots)
-                owners, matrix = np.concatenate([waiting[0], owners]), np.concatenate([waiting[1], matrix])
-            coded = embedder[0], Codes.of(owners, matrix)
-        _write(session, (namespace.number, start, end - start), members, coded)
+
+    def coded(start: int, end: int) -> tuple[int, Codes] | None:
+        if vectors is None:
+            return None
+        embedder, owners, matrix = vectors
+        inside = slice(*np.searchsorted(owners, [start, end]).tolist())
+        owners, matrix = owners[inside], matrix[inside]
+        if start < namespace.slots:
+            waiting = stored_vectors(session, number, embedder, start, namespace.slots)
+            owners, matrix = np.concatenate([waiting[0], owners]), np.concatenate([waiting[1], matrix])
+        return embedder[0], Codes.of(owners, matrix)
+
+    documents = [*((slot, decoded_terms(words)) for slot, words in rows), *fresh]
+    _write(session, number, range(first, slots), documents, coded)
     if rows:
-        session.execute(
-            "UPDATE records SET terms = NULL WHERE namespace = ? AND slot >= ?",
-            (namespace.number, namespace.flushed),
-        )
-    _merge_newest(session, namespace.number)
+        session.execute("UPDATE records SET terms = NULL WHERE namespace = ? AND slot >= ?", (number, first))
+    _merge_newest(session, number)
     session.execute(
-        "UPDATE namespaces SET flushed = ?, generation = generation + 1 WHERE number = ?",
-        (slots, namespace.number),
+        "UPDATE namespaces SET flushed = ?, generation = generation + 1 WHERE number = ?", (slots, number)
     )
 
 
@@ -91,18 +115,14 @@ def rebuild(
     embedder: Embedder | None,
 ) -> None:
     """Write all segments of a namespace anew from the words of its memories."""
+
+    def coded(start: int, end: int) -> tuple[int, Codes] | None:
+        if embedder is None:
+            return None
+        return embedder[0], Codes.of(*stored_vectors(session, number, embedder, start, end))
+
     drop(session, number)
-    blocks = {
-        block: list(members)
-        for block, members in groupby(documents, key=lambda document: document[0] // SPAN)
-    }
-    for start in range(0, slots, SPAN):
-        members = blocks.get(start // SPAN, [])
-        end = min(start + SPAN, slots)
-        coded = None
-        if embedder is not None:
-            coded = embedder[0], Codes.of(*stored_vectors(session, number, embedder, start, end))
-        _write(session, (number, start, end - start), members, coded)
+    _write(session, number, range(slots), documents, coded)
     session.execute(
         "UPDATE namespaces SET flushed = slots, generation = generation + 1 WHERE number = ?", (number,)
     )
@@ -112,7 +132,7 @@ def drop(session: Session, number: int) -> None:
     """Remove all segments and waiting words of a namespace."""
     rows = session.execute("SELECT number FROM segments WHERE namespace = ?", (number,)).fetchall()
     _remove(session, number, [segment for (segment,) in rows])
-    coding.drop(session, number)
+    session.execute("DELETE FROM vector_codes WHERE namespace = ?", (number,))
     session.execute("UPDATE records SET terms = NULL WHERE namespace = ? AND terms IS NOT NULL", (number,))
 
 
@@ -125,7 +145,7 @@ def rewrite_without(session: Session, number: int, slots: Iterable[int]) -> None
         first, end = np.searchsorted(gone, [segment[1], segment[1] + segment[2]])
         if first < end:
             _merge(session, number, [segment])
-    coding.rewrite_without(session, number, gone)
+    rewrite_runs(session, number, gone)
     session.execute("UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (number,))
 
 
@@ -144,15 +164,7 @@ def vectors_statement(session: Session, number: int, embedder: Embedder, start: 
 
 
 def unpacked_vectors(rows: Sequence[tuple[int, bytes]], dimension: int) -> tuple[Owners, Floats]:
-    """Return the owners and float32 rows of slots and their vectors, which are selected in order.
-
-    Raises
-    ------
-    IndexCorrupt
-        If a vector is none.
-    StoreCorrupt
-        If the slots do not ascend: pages of the file changed places, which SQLite does not notice itself.
-    """
+    """Return the owners and float32 rows of slots and their vectors, which are selected in order."""
     if any(type(blob) is not bytes or len(blob) % (4 * dimension) for _, blob in rows):
         raise IndexCorrupt(f"a vector does not have {dimension} dimensions")
     matrix = np.frombuffer(b"".join([blob for _, blob in rows]), np.float32).reshape(-1, dimension)
@@ -160,6 +172,7 @@ def unpacked_vectors(rows: Sequence[tuple[int, bytes]], dimension: int) -> tuple
         raise IndexCorrupt("a vector is not of length 1")
     slots = np.fromiter((slot for slot, _ in rows), np.int32, len(rows))
     if (slots[1:] <= slots[:-1]).any():
+        # Pages of the file changed places, which SQLite does not notice itself.
         raise StoreCorrupt("the vectors are not in the order of their memories; run `memorata check`")
     passages = np.fromiter((len(blob) for _, blob in rows), np.intp, len(rows)) // (4 * dimension)
     return np.repeat(slots, passages), matrix
@@ -167,13 +180,19 @@ def unpacked_vectors(rows: Sequence[tuple[int, bytes]], dimension: int) -> tuple
 
 def _write(
     session: Session,
-    span: tuple[int, int, int],
-    documents: list[tuple[int, Terms]],
-    coded: tuple[int, Codes] | None,
+    number: int,
+    slots: range,
+    documents: Iterable[tuple[int, Terms]],
+    coded: Callable[[int, int], tuple[int, Codes] | None],
 ) -> None:
-    """Write a segment of its documents, and an embedder's codes of their vectors."""
-    _insert(session, span, inverted(documents, span[1]))
-    coding.write(session, span, coded)
+    """Write segments of documents in the order of their slots, and an embedder's codes of their vectors."""
+    parts = groupby(documents, key=lambda document: (document[0] - slots.start) // SPAN)
+    by_part = {part: list(members) for part, members in parts}
+    for part, start in enumerate(range(slots.start, slots.stop, SPAN)):
+        end = min(start + SPAN, slots.stop)
+        span, codes = (number, start, end - start), coded(start, end)
+        _insert(session, span, inverted(by_part.get(part, []), start))
+        write_run(session, span, codes)
 
 
 def _insert(session: Session, span: tuple[int, int, int], lists: Lists) -> int:
@@ -208,9 +227,9 @@ def _merge_newest(session: Session, number: int) -> None:
         if len(newest) < _FAN_OUT or together > SPAN or len({_level(slots) for _, _, slots in newest}) > 1:
             return
         # Sent before rows of the merge are read, so that a server answers all of it at once.
-        runs = coding.runs_within(session, (number, newest[0][1], together))
+        runs = runs_within(session, number, newest[0][1], together)
         segments[-_FAN_OUT:] = [_merge(session, number, newest)]
-        coding.join_short(session, number, runs.fetchall())
+        join_short_runs(session, number, runs.fetchall())
 
 
 def _level(slots: int) -> int:
@@ -238,3 +257,132 @@ def _merge(session: Session, number: int, parts: list[tuple[int, int, int]]) -> 
     lists = merged(blocks, first, gone)
     _remove(session, number, list(starts))
     return _insert(session, (number, first, slots), lists), first, slots
+
+
+Block: TypeAlias = tuple[int, int]
+"""The number of a segment, and the place of one of its blocks."""
+Blocks: TypeAlias = Mapping[Block, Checked]
+
+SEGMENTS: Final = "SELECT number, first, buckets FROM segments WHERE namespace = ? ORDER BY first"
+_NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
+
+
+def segments_of(session: Session, namespace: int) -> list[Segment]:
+    """Return the segments of a namespace in the order of their slots; they stay so for a generation."""
+    return session.execute(SEGMENTS, (namespace,)).fetchall()
+
+
+def some_blocks(session: Session, namespace: int, numbers: Collection[Block]) -> Blocks:
+    """Return the blocks that exist of those requested, by segment and place."""
+    if not numbers:
+        return {}
+    rows = session.execute(*session.dialect.postings.some(namespace, numbers)).fetchall()
+    return {(segment, place): checked(block) for segment, place, block in rows}
+
+
+def all_blocks(session: Session, namespace: int, segments: Sequence[Segment]) -> Blocks:
+    """Return the blocks of all segments, by segment and place."""
+    numbers = [segment for segment, _, _ in segments]
+    rows = session.execute(*session.dialect.postings.of_segments(namespace, numbers)).fetchall()
+    return {(segment, place): checked(block) for segment, place, block in rows}
+
+
+def read_lists(
+    blocks_of: Callable[[Collection[Block]], Blocks],
+    segments: Sequence[Segment],
+    keys: Sequence[tuple[str, str]],
+) -> dict[tuple[str, str], TermList]:
+    """Return the list that each term has in a field, over all segments; one that no memory has is empty.
+
+    `blocks_of` returns blocks by their numbers, at least the requested ones that exist.
+    """
+    places = {}
+    for term in dict.fromkeys([term for _, term in keys]):
+        low, long = places_of(key_of("", term))
+        places[term] = [
+            (first, (number, place))
+            for number, first, buckets in segments
+            for place in (low & (buckets - 1), long)
+        ]
+    numbers = {number for numbered in places.values() for _, number in numbered}
+    blocks = blocks_of(numbers)
+    lists: dict[tuple[str, str], list[tuple[int, Slots, Frequencies]]] = {key: [] for key in keys}
+    for term, numbered in places.items():
+        for first, number in numbered:
+            if number in blocks:
+                for field, listed in checked_term_lists(blocks[number], term).items():
+                    if (field, term) in lists:
+                        lists[field, term].append((first, *listed))
+    return _joined(lists)
+
+
+def _joined(
+    lists: Mapping[tuple[str, str], Sequence[tuple[int, Slots, Frequencies]]],
+) -> dict[tuple[str, str], TermList]:
+    """Return the lists that each key has in neighbouring segments as one, given the first slot of each."""
+    every = [part for parts in lists.values() for part in parts]
+    if not every:
+        return dict.fromkeys(lists, _NO_SLOTS)
+    # All keys at once: numpy takes longer to begin with a list than to join it.
+    firsts, relative, frequencies = zip(*every, strict=True)
+    sizes = [slots_of_part.size for slots_of_part in relative]
+    start = np.repeat(np.array(firsts, np.int32), sizes)
+    slots, times = np.add(np.concatenate(relative), start, dtype=np.int32), np.concatenate(frequencies)
+    ends = [0, *accumulate(sizes)]
+    result, before = {}, 0
+    for key, parts in lists.items():
+        after = before + len(parts)
+        own = slice(ends[before], ends[after])
+        # Copies, so that a cached list does not hold the others in memory.
+        result[key] = TermList(slots[own].copy(), times[own].copy()) if parts else _NO_SLOTS
+        before = after
+    return result
+
+
+def reword(session: Session, namespace: Namespace, slot: int, old: Terms, new: Terms) -> None:
+    """List a memory under other words, in the transaction of the write that changes it."""
+    if slot >= namespace.flushed:
+        session.execute(
+            "UPDATE records SET terms = ? WHERE namespace = ? AND slot = ?",
+            (encoded_terms(new), namespace.number, slot),
+        )
+    else:
+        _relist(session, namespace.number, slot, _differences(old, new))
+    # Lists that a process keeps are those of the generation it knows.
+    session.execute("UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (namespace.number,))
+
+
+def _differences(old: Terms, new: Terms) -> dict[tuple[str, str], int]:
+    """Return every term whose posting differs, and its new frequency."""
+    before = {(field, term): times for field, terms in old.items() for term, times in terms.items()}
+    after = {(field, term): times for field, terms in new.items() for term, times in terms.items()}
+    return {
+        key: after.get(key, 0) for key in before.keys() | after.keys() if before.get(key) != after.get(key)
+    }
+
+
+def _relist(session: Session, number: int, slot: int, changes: dict[tuple[str, str], int]) -> None:
+    segment, first, buckets = session.execute(
+        "SELECT number, first, buckets FROM segments WHERE namespace = ? AND first <= ? "
+        "ORDER BY first DESC LIMIT 1",
+        (number, slot),
+    ).fetchone()
+    by_place: dict[int, dict[Key, dict[int, int]]] = {}
+    for (field, term), times in sorted(changes.items()):
+        key = key_of(field, term)
+        low, long = places_of(key)[0] % buckets, places_of(key)[1]
+        # A list stays where it is, long or short: readers look in both places.
+        listed = _block(session, number, segment, long)
+        place = long if listed is not None and field in term_lists(listed, term) else low
+        by_place.setdefault(place, {})[key] = {slot - first: times}
+    for place, postings in by_place.items():
+        block = amended(_block(session, number, segment, place), postings)
+        if block is None:
+            session.execute(session.dialect.postings.drop, (number, segment, place))
+        else:
+            session.execute(session.dialect.postings.put, (number, segment, place, block))
+
+
+def _block(session: Session, number: int, segment: int, place: int) -> bytes | None:
+    row = session.execute(session.dialect.postings.one, (number, segment, place)).fetchone()
+    return None if row is None else bytes(row[0])

@@ -21,8 +21,7 @@ from memorata.engine.write.memory_keys import KEY, KEY_CREATED_AT, version_id
 from memorata.model.errors import MemoryNotFound
 from memorata.service.formats.record import text_of
 from memorata.store.entries import all_pages
-from memorata.store.filter_tree import Field
-from memorata.store.filters import unexpired
+from memorata.store.filters import Field, unexpired
 
 if TYPE_CHECKING:
     from memorata.engine import Engine

@@ -15,7 +15,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.dedupe.fingerprint import fingerprint
-from memorata.index import cell_rows, posting_lists, segments
+from memorata.index import cell_rows, segments
 from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.index.codes import Codes
 from memorata.index.postings import MAX_FREQUENCY, opened, parts_of, places_of
@@ -218,7 +218,7 @@ def _word_problems(
     stored: dict[tuple[str, str], dict[int, int]] = {}
     blocks = (
         (segment, first, buckets, *block)
-        for segment, first, buckets in posting_lists.segments_of(session, number)
+        for segment, first, buckets in segments.segments_of(session, number)
         for _, *block in session.execute(*session.dialect.postings.of_segments(number, [segment])).fetchall()
     )
     for segment, first, buckets, place, blob in blocks:

@@ -1,4 +1,4 @@
-r"""A parsed filter as a condition in SQL on ``memories AS m`` that selects what `filter_tree.matches` says.
+r"""A parsed filter as a condition in SQL on ``memories AS m`` that selects what `filters.matches` says.
 
 The SQL is made of fixed pieces only; every value is a parameter. No piece is ever NULL, so that ``NOT`` is a
 true complement. Columns are compared by the database. What a server cannot decide exactly (numbers, parts of
@@ -23,7 +23,7 @@ from functools import lru_cache, partial
 from typing import Final, TypeAlias
 
 from memorata.store.database import Condition
-from memorata.store.filter_tree import (
+from memorata.store.filters import (
     And,
     Compare,
     Contains,
@@ -38,9 +38,9 @@ from memorata.store.filter_tree import (
     Scalar,
     holds,
     matches,
+    parse,
     value_at,
 )
-from memorata.store.filters import parse
 from memorata.store.rows import marks, microseconds
 
 _Leaf: TypeAlias = Exists | OneOf | Compare | Contains | Has

@@ -24,8 +24,7 @@ from tests.store.filter_samples import (
 
 from memorata.model.memory import Memory
 from memorata.store.conditions import compiled
-from memorata.store.filter_tree import Field
-from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, parse
+from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, Field, parse
 from memorata.store.postgres.dialect import register
 from memorata.store.postgres.session import translated
 from memorata.store.rows import COLUMNS, OWN, memory, row

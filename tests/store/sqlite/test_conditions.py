@@ -21,8 +21,7 @@ from tests.store.filter_samples import (
 )
 
 from memorata.model.memory import Memory
-from memorata.store.filter_tree import Field
-from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, parse
+from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, Field, parse
 from memorata.store.rows import COLUMNS, row
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.database import register

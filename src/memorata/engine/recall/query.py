@@ -138,7 +138,7 @@ class Request:
         """
         if self.recipe.untrusted_weight:
             return self.filter
-        from memorata.store.filter_tree import And
+        from memorata.store.filters import And
 
         trusted = parsed_filter({"tags": {"none": [UNTRUSTED]}})
         assert trusted is not None  # its argument is not None

@@ -24,7 +24,7 @@ from memorata.text.name_matching import NameMatcher
 from memorata.text.tokens import contains_any, folded
 
 if TYPE_CHECKING:
-    from memorata.store.filter_tree import Filter
+    from memorata.store.filters import Filter
 
 SUMMARY_OF: Final = "summary_of"
 """The key of the metadata in which a summary names the memories that it was made from."""

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from memorata.index import posting_lists, segments
+from memorata.index import segments
 from memorata.index.cache import Added, rows_of
 from memorata.index.codes import Floats
 from memorata.index.record import FIELDS, FORGOTTEN, packed
@@ -175,7 +175,7 @@ def update(
     lengths = dict(zip(FIELDS, old["lengths"][0].tolist(), strict=True))
     if terms_of is not None and any(getattr(changed, name) != getattr(current, name) for name in _WORDED):
         terms = terms_of(following)
-        posting_lists.reword(session, namespace, slot, terms_of(current), terms)
+        segments.reword(session, namespace, slot, terms_of(current), terms)
         lengths = {field: sum(words.values()) for field, words in terms.items()}
     record = packed(
         following,

@@ -7,8 +7,7 @@ import pytest
 
 from memorata.model.entity import Place
 from memorata.model.memory import Memory, Source, Tier
-from memorata.store.filter_tree import And, Field, Has, Kind, OneOf, Or, holds, matches, value_at
-from memorata.store.filters import parse
+from memorata.store.filters import And, Field, Has, Kind, OneOf, Or, holds, matches, parse, value_at
 
 TEA = Memory(
     id="m7",

@@ -5,7 +5,7 @@ import pytest
 from tests.store.samples import HERE, THERE, entry
 
 from memorata.index import segments
-from memorata.index.posting_lists import all_blocks, read_lists, segments_of, some_blocks
+from memorata.index.segments import all_blocks, read_lists, segments_of, some_blocks
 from memorata.store.dialects import SqliteStore
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.connection import connect

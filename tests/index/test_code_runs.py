@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 
-from memorata.index import cache, segments
-from memorata.index import vector_codes as coding
+from memorata.index import cache, codes, segments
 from memorata.index.codes import Codes
 from memorata.index.segments import stored_vectors
 from memorata.model.errors import IndexCorrupt
@@ -24,7 +23,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     monkeypatch.setattr(writing, "TAIL", 4)
     monkeypatch.setattr(segments, "TAIL", 4)
     monkeypatch.setattr(segments, "_FAN_OUT", 2)
-    monkeypatch.setattr(coding, "SHORT_RUN_SLOTS", 8)
+    monkeypatch.setattr(codes, "SHORT_RUN_SLOTS", 8)
     monkeypatch.setattr(cache, "MAX_EXACT_VECTORS", 0)
     opened = SqliteStore(":memory:")
     opened.use_embedder(EMBEDDER, DIMENSION)
@@ -69,14 +68,14 @@ def test_short_runs_are_joined_with_their_segments_and_long_ones_stay(store: Sql
 
 
 def join_short(store: SqliteStore, span: tuple[int, int, int]) -> None:
-    runs = coding.runs_within(connection(store), span).fetchall()
-    coding.join_short(connection(store), span[0], runs)
+    runs = codes.runs_within(connection(store), *span).fetchall()
+    codes.join_short_runs(connection(store), span[0], runs)
 
 
 def test_only_neighbours_are_joined(store: SqliteStore) -> None:
     add(store, 0, 1)
     for first, slots in ((0, 3), (3, 9), (12, 2), (14, 2), (16, 8), (24, 1)):
-        coding.write(connection(store), (1, first, slots), None)
+        codes.write_run(connection(store), (1, first, slots), None)
     join_short(store, (1, 0, 25))
     assert spans(store) == [(0, 3), (3, 9), (12, 4), (16, 8), (24, 1)]
     join_short(store, (2, 0, 25))
