@@ -22,7 +22,7 @@ from benchmarks.postgres_databases import progress
 from benchmarks.postgres_server import Running
 from memorata._data_folder import models_folder
 from memorata.embed import Resources, open_embedder
-from memorata.embed.hub import hub_cache
+from memorata.embed.description import hub_cache
 from memorata.engine import RECIPES
 from memorata.evaluate.cached_embedder import CachedEmbedder
 from memorata.evaluate.dataset import Question

@@ -22,7 +22,7 @@ from rich.console import Console
 
 from memorata._data_folder import models_folder
 from memorata.embed import Resources, open_embedder
-from memorata.embed.hub import hub_cache
+from memorata.embed.description import hub_cache
 from memorata.engine import RECIPES, Recipe
 from memorata.evaluate.cached_embedder import CachedEmbedder
 from memorata.evaluate.dataset import Dataset, Question

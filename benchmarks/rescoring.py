@@ -26,7 +26,7 @@ import numpy.typing as npt
 from benchmarks.quality import FOLDER, SETS
 from memorata._data_folder import models_folder
 from memorata.embed import Resources, open_embedder
-from memorata.embed.hub import hub_cache
+from memorata.embed.description import hub_cache
 from memorata.evaluate.cached_embedder import CachedEmbedder
 from memorata.evaluate.datasets import open_dataset
 from memorata.evaluate.runner import document_text

@@ -20,10 +20,9 @@ import tokenizers
 from onnx import TensorProto, helper, numpy_helper
 
 from memorata.embed.description import ModelDescription, RerankerDescription
-from memorata.embed.granite import GraniteEmbedder
 from memorata.embed.install import install
 from memorata.embed.ngram_encoder import BuiltinEmbedder
-from memorata.embed.onnx import OnnxEmbedder
+from memorata.embed.onnx import GraniteEmbedder, OnnxEmbedder
 from memorata.embed.port import Prompts
 from memorata.embed.token_embedder import StaticEmbedder
 

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memorata.embed import rerankers
-from memorata.embed.onnx import OnnxSession, read_model
+from memorata.embed import onnx
+from memorata.embed.onnx import MAX_CHARACTERS, MAX_PASSAGES, OnnxReranker, OnnxSession, read_model
 from memorata.embed.port import Reranker
-from memorata.embed.rerankers import MAX_CHARACTERS, MAX_PASSAGES, OnnxReranker
 from memorata.embed.tokens import windows
 from memorata.model.errors import (
     EmbedderError,
@@ -150,7 +149,7 @@ def test_the_model_is_loaded_once_and_only_when_needed(
         loads.append(folder)
         return read_model(folder, *rest, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(rerankers, "read_model", counting)
+    monkeypatch.setattr(onnx, "read_model", counting)
     reranker = OnnxReranker(tiny_reranker(), threads=2)
     assert loads == []
     found: list[list[float]] = []

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from memorata.embed.description import package_folder
-from memorata.embed.granite import DESCRIPTION, PACK, PACKAGE, GraniteEmbedder, dequantised, unpacked
+from memorata.embed.onnx import GRANITE, GRANITE_PACK, GRANITE_PACKAGE, GraniteEmbedder, dequantised, unpacked
 from memorata.embed.port import Embedder, Prompts
 from memorata.model.errors import MissingExtra, ModelCorrupt, ModelNotInstalled
 from memorata.testing import TEXTS, EmbedderConformance
@@ -45,12 +45,12 @@ class TestGranite(EmbedderConformance):
 
 
 def test_the_pack_says_what_we_say() -> None:
-    folder = package_folder(PACKAGE)
+    folder = package_folder(GRANITE_PACKAGE)
     assert folder is not None
-    content = (folder / PACK).read_bytes()
+    content = (folder / GRANITE_PACK).read_bytes()
     (length,) = struct.unpack_from("<Q", content, 8)
     stated = json.loads(content[16 : 16 + length])["meta"]
-    ours = DESCRIPTION
+    ours = GRANITE
     assert stated["model"].endswith(ours.id)
     assert stated["revision"] == ours.revision
     assert stated["license"] == ours.licence
@@ -60,8 +60,8 @@ def test_the_pack_says_what_we_say() -> None:
 
 
 def test_a_changed_pack_is_refused(tmp_path: Path) -> None:
-    (tmp_path / PACK).parent.mkdir()
-    (tmp_path / PACK).write_bytes(b"HMSEMB01 and something else")
+    (tmp_path / GRANITE_PACK).parent.mkdir()
+    (tmp_path / GRANITE_PACK).write_bytes(b"HMSEMB01 and something else")
     with pytest.raises(ModelCorrupt, match="not the pinned"):
         GraniteEmbedder(folder=tmp_path).load()
     with pytest.raises(ModelNotInstalled, match="missing"):
@@ -70,7 +70,7 @@ def test_a_changed_pack_is_refused(tmp_path: Path) -> None:
 
 def test_a_missing_package_is_named_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert package_folder(PACKAGE) is None
+    assert package_folder(GRANITE_PACKAGE) is None
     with pytest.raises(MissingExtra, match=r"pip install 'memorata\[granite\]'$"):
         GraniteEmbedder()
 

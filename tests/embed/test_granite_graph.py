@@ -8,8 +8,7 @@ import onnx
 import pytest
 from tests.embed.granite_graph import SHIPPED, Sizes, encoder
 
-from memorata.embed.granite import dequantised
-from memorata.embed.onnx import OnnxSession
+from memorata.embed.onnx import OnnxSession, dequantised
 
 SMALL = Sizes(hidden=8, inner=12, layers=2, heads=2, words=11, groups=2, positions=18)
 

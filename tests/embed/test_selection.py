@@ -10,8 +10,7 @@ from memorata.embed import selection
 from memorata.embed.catalogue import CATALOGUE
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.ngram_encoder import BuiltinEmbedder
-from memorata.embed.onnx import OnnxEmbedder
-from memorata.embed.rerankers import OnnxReranker
+from memorata.embed.onnx import OnnxEmbedder, OnnxReranker
 from memorata.embed.selection import (
     FORMS,
     NAMES,

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.embed.description import package_folder, read_checked
-from memorata.embed.granite import PACK, PACKAGE, SHA256, unpacked
+from memorata.embed.onnx import GRANITE_PACK, GRANITE_PACKAGE, GRANITE_SHA256, unpacked
 from memorata.embed.subwords import SubwordReader, piece_reader, reader_of
-from memorata.embed.vocabulary import vocabulary_of
+from memorata.embed.tokens import vocabulary_of
 from memorata.text import tokens
 
 SENTENCES = [
@@ -48,9 +48,9 @@ TEXTS = st.text(OLD | st.sampled_from(list(" \n'’.,aAsStT0ΣßIé字한")), ma
 
 @pytest.fixture(scope="module")
 def granite() -> bytes:
-    folder = package_folder(PACKAGE)
+    folder = package_folder(GRANITE_PACKAGE)
     assert folder is not None
-    return unpacked(read_checked(folder, PACK, SHA256))[0]
+    return unpacked(read_checked(folder, GRANITE_PACK, GRANITE_SHA256))[0]
 
 
 @pytest.fixture(scope="module", params=["granite", "arctic-embed-s", "potion-base-8M"])

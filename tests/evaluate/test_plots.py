@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from memorata.evaluate.plots import bars, curves, ranges, shares
+from memorata.evaluate.report import bars, curves, ranges, shares
 
 NAMES = ["bm25", "vector", '<b>&"evil"</b>', "a name that is longer than any label can be"]
 

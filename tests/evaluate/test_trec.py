@@ -12,15 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.evaluate.metrics import measure
-from memorata.evaluate.run_file import Answer, Run, RunHeader, RunWriter
-from memorata.evaluate.tables import score_file, sections
-from memorata.evaluate.trec import (
+from memorata.evaluate.run_file import (
+    Answer,
+    Run,
+    RunHeader,
+    RunWriter,
     is_trec,
     judged_by,
     read_qrels,
     read_trec_run,
     run_reader,
 )
+from memorata.evaluate.tables import score_file, sections
 from memorata.model import checks
 from memorata.model.errors import DatasetError
 

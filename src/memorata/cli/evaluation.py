@@ -255,9 +255,8 @@ def scored_runs(
     measure: Sequence[str] | None,
 ) -> list[ScoredRun]:
     """Read runs, find their labels as the options say or else beside them, and score them."""
-    from memorata.evaluate.run_file import read_run
+    from memorata.evaluate.run_file import is_trec, judged_by, kinds_of, read_run, run_reader
     from memorata.evaluate.tables import labels_of, score_file
-    from memorata.evaluate.trec import is_trec, judged_by, kinds_of, run_reader
 
     measures = measures_of(measure)
     if dataset is not None and qrels is not None:

@@ -20,8 +20,7 @@ from memorata.embed.port import Embedder, Prompts, Reranker, Vectors
 if TYPE_CHECKING:
     from memorata.embed.lexical import LexicalEmbedder
     from memorata.embed.ngram_encoder import BuiltinEmbedder
-    from memorata.embed.onnx import OnnxEmbedder
-    from memorata.embed.rerankers import OnnxReranker
+    from memorata.embed.onnx import OnnxEmbedder, OnnxReranker
     from memorata.embed.selection import Choice, Resources, choose, open_embedder, open_reranker
     from memorata.embed.services import OllamaEmbedder, OpenAIEmbedder
     from memorata.embed.token_embedder import StaticEmbedder
@@ -30,9 +29,8 @@ __getattr__, __dir__ = on_demand(
     __name__,
     {
         ".ngram_encoder": ("BuiltinEmbedder",),
-        ".rerankers": ("OnnxReranker",),
         ".lexical": ("LexicalEmbedder",),
-        ".onnx": ("OnnxEmbedder",),
+        ".onnx": ("OnnxEmbedder", "OnnxReranker"),
         ".selection": ("Choice", "Resources", "choose", "open_embedder", "open_reranker"),
         ".services": ("OllamaEmbedder", "OpenAIEmbedder"),
         ".token_embedder": ("StaticEmbedder",),

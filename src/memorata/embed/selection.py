@@ -40,10 +40,8 @@ from memorata._frozen import frozen
 from memorata.embed.catalogue import CATALOGUE, EMBEDDER, available, installed
 from memorata.embed.circuit_breaker import QUERY_SECONDS, checked_seconds
 from memorata.embed.description import RERANKER, ModelDescription, RerankerDescription
-from memorata.embed.granite import DESCRIPTION as GRANITE
-from memorata.embed.granite import GraniteEmbedder
 from memorata.embed.ngram_encoder import BUILTIN, REQUIREMENT, BuiltinEmbedder, builtin_folder
-from memorata.embed.onnx import OnnxEmbedder
+from memorata.embed.onnx import GRANITE, GraniteEmbedder, OnnxEmbedder, OnnxReranker
 from memorata.embed.port import PRESETS, Embedder, Reranker, split_specification, with_prompts
 from memorata.embed.trust import origin_of, service_address
 from memorata.model.checks import nearest, whole, writable
@@ -72,7 +70,7 @@ class Resources:
     models
         The folder of installed models: see :func:`memorata._data_folder.models_folder`.
     hub_cache
-        The model hub's cache: see :func:`memorata.embed.hub.hub_cache`.
+        The model hub's cache: see :func:`memorata.embed.description.hub_cache`.
     threads
         How many threads a model may compute with; None for as many as there are processors, up to four.
     api_key
@@ -301,7 +299,7 @@ def _from_folder(form: str, rest: str, resources: Resources) -> Embedder:
         return OnnxEmbedder(Path(rest), threads=resources.threads)
     if resources.hub_cache is None:
         raise ModelNotInstalled(f"{rest} cannot be looked up: no hub cache is set")
-    from memorata.embed.hub import cached_snapshot, describe_hub_folder
+    from memorata.embed.description import cached_snapshot, describe_hub_folder
 
     folder, revision = cached_snapshot(rest, resources.hub_cache)
     description = describe_hub_folder(folder, model_id=rest, revision=revision)
@@ -377,8 +375,6 @@ def open_reranker(specification: str | None, resources: Resources | None = None)
     resources = resources or Resources()
     if specification is None or writable("specification", specification) == "none":
         return None
-    from memorata.embed.rerankers import OnnxReranker, ServiceReranker
-
     form, _, rest = specification.partition(":")
     if form == "onnx" and rest:
         need_runtime()
@@ -387,6 +383,8 @@ def open_reranker(specification: str | None, resources: Resources | None = None)
     if form in ("cohere", "jina", "tei") and rest:
         model, address = ("", rest) if form == "tei" else service_address(form, rest)
         key, seconds = resources.reranker_key, _query_seconds(resources)
+        from memorata.embed.services import ServiceReranker
+
         return ServiceReranker(form, model, address, api_key=key, retry=resources.retry, seconds=seconds)
     if specification not in CATALOGUE:
         choices = ", ".join((*RERANKER_NAMES, *RERANKER_FORMS)) + nearest(specification, RERANKER_NAMES)

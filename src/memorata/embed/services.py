@@ -1,5 +1,6 @@
-"""Embedders behind HTTP: OpenAI's ``/v1/embeddings`` and its imitators, and Ollama's ``/api/embed``.
+"""Embedders and re-rankers behind HTTP: those of OpenAI, Ollama, Cohere, Jina, TEI and their imitators.
 
+OpenAI's embedders are at ``/v1/embeddings``, Ollama's at ``/api/embed``.
 The tokens of a model behind a service are not known here, so long texts are cut by characters, well below
 what such models read. Nothing is left to a server's silent truncation: Ollama is asked not to, and every
 answer is checked for the number of its vectors, their length, and numbers that are not finite. What is too
@@ -9,6 +10,10 @@ zero vector.
 A recall waits for the vector of its query, so that is given seconds; documents are given minutes. A service
 that does not answer is left alone for a while (:mod:`memorata.embed.circuit_breaker`): by queries, and, if it
 was a document that waited in vain for all its minutes, by documents too.
+
+Re-rankers are Cohere's and Jina's ``/rerank`` and their imitators, and that of TEI. A recall waits for them
+as it does for its vector. Every answer is checked: one finite score for each text, numbered as it was sent.
+What goes wrong is an `EmbedderError`, after which a recall keeps its own order and says so.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
@@ -29,7 +34,8 @@ from memorata.embed.http_client import RetryPolicy, authorised, checked_address,
 from memorata.embed.port import Prompts, Vectors
 from memorata.embed.tokens import character_passages
 from memorata.embed.vectors import checked_text, checked_texts, unit_means, unit_rows
-from memorata.model.checks import matrix, whole, within, writable
+from memorata.model.checks import FloatArray, matrix, whole, within, writable
+from memorata.model.checks import text as checked
 from memorata.model.errors import (
     DimensionMismatch,
     InvalidArgument,
@@ -309,3 +315,96 @@ class OllamaEmbedder(ServiceEmbedder):
     """
 
     _api = _Api("ollama", "/api/embed", {"truncate": False}, lambda answer: answer.get("embeddings"))
+
+
+MAX_SENT_CHARACTERS: Final = 4_000
+"""Characters of a text that are sent; models read some 512 to 8,000 tokens, and most memories are short."""
+
+
+class RerankApi(NamedTuple):
+    """How a kind of service is asked, and where its scores stand in an answer."""
+
+    address: str
+    """Where it is usually; empty where there is no usual place."""
+    body: Callable[[str, str, Sequence[str]], Mapping[str, object]]
+    scores: Callable[[Any], Sequence[tuple[object, object]]]
+    """Index and score of each text; may raise KeyError and TypeError where there are none."""
+
+
+def _numbered(answer: Any) -> Sequence[tuple[object, object]]:  # noqa: ANN401 - what the service answered
+    return [(item["index"], item["relevance_score"]) for item in answer["results"]]
+
+
+def _cohere_body(model: str, query: str, texts: Sequence[str]) -> Mapping[str, object]:
+    return {"model": model, "query": query, "documents": list(texts), "top_n": len(texts)}
+
+
+APIS: Final[Mapping[str, RerankApi]] = {
+    "cohere": RerankApi("https://api.cohere.com/v2", _cohere_body, _numbered),
+    "jina": RerankApi("https://api.jina.ai/v1", _cohere_body, _numbered),
+    "tei": RerankApi(
+        "",
+        lambda model, query, texts: {"query": query, "texts": list(texts), "truncate": True},
+        lambda answer: [(item["index"], item["score"]) for item in answer],
+    ),
+}
+"""By the form of a specification: ``cohere:MODEL@ADDRESS``, ``jina:MODEL@ADDRESS``, ``tei:ADDRESS``."""
+
+
+class ServiceReranker:
+    """Scores texts by asking a service.
+
+    - `kind`: one of :data:`APIS`.
+    - `model`: what the service calls the model; TEI has one, and needs no name.
+    - `address`: where the service is; empty for the usual place.
+    - `api_key`: sent as a bearer token when given.
+    - `batch`: the most texts of one request; TEI takes 32 by default.
+    - `retry`, `seconds`: time limits and retries; and how long a query waits in all.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        model: str,
+        address: str = "",
+        *,
+        api_key: str | None = None,
+        batch: int = 32,
+        retry: RetryPolicy | None = None,
+        seconds: float = QUERY_SECONDS,
+    ) -> None:
+        self._api = APIS[kind]
+        self._model = checked("model", model)
+        self._address = checked_address("address", address or self._api.address)
+        self.name = f"{kind}:{model or self._address}"
+        self._headers = authorised(api_key)
+        self._batch = whole("batch", batch, 1)
+        self._retry = query_retry(retry or RetryPolicy(), seconds)
+        self._breaker = CircuitBreaker(clock=self._retry.clock)
+
+    def score(self, query: str, texts: Sequence[str]) -> FloatArray:
+        """Return how well each text fits the query; higher is better.
+
+        - raises `EmbedderError`: the service is away, refused, or gave something that is no score.
+        """
+        text = checked_text(query)
+        cut = [text[:MAX_SENT_CHARACTERS] for text in checked_texts(texts)]
+        starts = range(0, len(cut), self._batch)
+        batches = self._breaker.call(
+            lambda: [self._scores(text, cut[start : start + self._batch]) for start in starts]
+        )
+        return np.concatenate([np.zeros(0), *batches])
+
+    def _scores(self, query: str, texts: Sequence[str]) -> FloatArray:
+        body = self._api.body(self._model, query, texts)
+        answer = post_json(f"{self._address}/rerank", body, self._headers, self._retry)
+        try:
+            pairs = self._api.scores(answer)
+            scores = {index: float(score) for index, score in pairs}  # type: ignore[arg-type]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ServiceAnswerInvalid(f"{self._address} answered without scores: {shown(answer)}") from error
+        if scores.keys() != set(range(len(texts))) or not all(map(math.isfinite, scores.values())):
+            raise ServiceAnswerInvalid(
+                f"{self._address} gave {shown(scores)} where {len(texts)} scores were expected"
+            )
+        return np.array([scores[place] for place in range(len(texts))])

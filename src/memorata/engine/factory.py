@@ -468,7 +468,7 @@ def _anchors(anchors: AnchorExtractor | str) -> AnchorExtractor:
 
 
 def _usual_resources() -> Resources:
-    from memorata.embed.hub import hub_cache
+    from memorata.embed.description import hub_cache
     from memorata.embed.selection import Resources
 
     home = Path.home()

@@ -11,18 +11,24 @@ The file is JSON Lines. The first line says what was run on what; each further l
 
 Each line is written to the end and handed to the system before the next question is asked. A run that was
 killed loses one question at most, and goes on where it was.
+
+Rankings and judgements are also read in the text formats of TREC, which every evaluation tool writes. A *run*
+has a line ``question Q0 item rank score tag`` for each ranked item; *qrels* have a line ``question 0 item
+gain`` for each judged one. As in ``trec_eval``, a run is ordered by score, whatever its ranks say, and of
+equal scores the item that sorts last as text comes first.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, field, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from os import PathLike, fspath
 from pathlib import Path
 from time import perf_counter
@@ -34,6 +40,7 @@ import numpy as np
 from memorata import _legacy_names
 from memorata._frozen import frozen
 from memorata.embed.port import Embedder
+from memorata.evaluate.dataset import Question
 from memorata.evaluate.files import numbered_lines
 from memorata.model import checks
 from memorata.model.errors import DatasetError, InvalidArgument, shown
@@ -140,13 +147,10 @@ class Run:
 
 
 class RunWriter:
-    """Writes a run question by question, and goes on with one that was interrupted.
+    """Writes a run question by question, and goes on with one that was interrupted, unless it is `again`.
 
-    - `path`: the file. One that exists must have the same header but for the time; else it is refused with
-      what differs, and left as it is. A last line that was cut off in the middle is removed. One that another
-      process is writing is refused.
-    - `header`: what is being run.
-    - `again`: whether to start over where there is a file already.
+    A file that exists must have the same header but for the time; else it is refused with what differs, and
+    left as it is. A last line that was cut off is removed. A file that another process writes is refused.
     """
 
     def __init__(self, path: str | PathLike[str], header: RunHeader, *, again: bool = False) -> None:
@@ -237,9 +241,7 @@ class RunWriter:
 def read_run(path: str | PathLike[str]) -> Run:
     """Return the run in a file, every line of it checked.
 
-    A line that cannot be used raises :class:`~memorata.model.errors.DatasetError` with its number and the
-    reason. Of an answer, only "question" and "ranking" must be there; a "top" that is not there is the
-    highest score of the ranking.
+    Of an answer, only "question" and "ranking" must be there; a "top" that is not there is the highest score.
     """
     return _parse(path, list(numbered_lines(path)))
 
@@ -403,3 +405,96 @@ def read_machine(run: str | PathLike[str]) -> Machine | None:
     except (ValueError, TypeError, RecursionError, InvalidArgument) as error:
         raise DatasetError(path, None, f"not the machine of a run: {error}") from error
     return saved
+
+
+def read_trec_run(path: str | PathLike[str], header: RunHeader) -> Run:
+    """Return the rankings of a TREC run; the header says what the format does not."""
+    answers = {}
+    for question, scores in _table(path, "question Q0 item rank score tag", "ranked").items():
+        ranking = tuple(sorted(scores.items(), key=lambda pair: (pair[1], pair[0]), reverse=True))
+        answers[question] = Answer(question, ranking=ranking, top=ranking[0][1])
+    return Run(header, answers)
+
+
+def read_qrels(path: str | PathLike[str]) -> dict[str, dict[str, float]]:
+    """Return the gains in a qrels file by question and item; the second field is not looked at."""
+    return _table(path, "question 0 item gain", "judged")
+
+
+def _table(path: str | PathLike[str], form: str, verb: str) -> dict[str, dict[str, float]]:
+    """Return the scores or gains of lines in this form, by question and item."""
+    names = form.split()
+    name = "score" if "score" in names else "gain"
+    table: dict[str, dict[str, float]] = {}
+    for number, line in numbered_lines(path):
+        parts = line.split()
+        if len(parts) != len(names):
+            raise DatasetError(path, number, f"must be '{form}', got {len(parts)} fields: {shown(line)}")
+        question, item, value = parts[0], parts[2], parts[names.index(name)]
+        values = table.setdefault(question, {})
+        if item in values:
+            raise DatasetError(path, number, f"{shown(item)} is {verb} twice for question {shown(question)}")
+        try:
+            values[item] = checks.number(name, float(value))
+        except ValueError as error:
+            kind = "a finite number" if isinstance(error, InvalidArgument) else "a number"
+            raise DatasetError(path, number, f"{name} must be {kind}, got {shown(value)}") from error
+    return table
+
+
+def is_trec(path: Path) -> bool:
+    """Return whether a file is not one of ours, which begin with a brace."""
+    try:
+        with path.open("rb") as file:
+            return not file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    except OSError as error:
+        raise DatasetError(path, None, f"cannot be read: {error.strerror}") from error
+
+
+def run_reader(qrels: Path) -> Callable[[Path], Run]:
+    """Return a reader of runs that are to be scored with these labels.
+
+    A TREC run does not say what it is a run on; it is taken for one on the questions of the labels, whose
+    hash stands for the data.
+    """
+
+    def read(path: Path) -> Run:
+        if not is_trec(path):
+            return read_run(path)
+        sha256 = hashlib.sha256(qrels.read_bytes()).hexdigest()
+        name = path.name.partition(".")[0]
+        header = RunHeader(qrels.name, sha256, {"name": name}, "", "turn", "", 0, datetime.now(UTC))
+        return read_trec_run(path, header)
+
+    return read
+
+
+def judged_by(
+    qrels: Path, kinds: Mapping[str, str] | None = None
+) -> Callable[[Path, Run], tuple[Question, ...]]:
+    """Return what finds the labels of a run in a qrels file."""
+    gains = read_qrels(qrels)
+
+    def questions(path: Path, run: Run) -> tuple[Question, ...]:
+        kind_of = kinds_of([run]) if kinds is None else kinds
+        return tuple(
+            Question(
+                name, "", kind_of.get(name, ""), relevant=relevant_gains, relevant_sessions=relevant_gains
+            )
+            for name, relevant_gains in gains.items()
+        )
+
+    return questions
+
+
+def kinds_of(runs: Iterable[Run]) -> dict[str, str]:
+    """Return the kind of each question that any of the runs names one for; the first that does counts.
+
+    A run that was interrupted, or was written by another system, does not know the kind of every question.
+    """
+    kinds: dict[str, str] = {}
+    for run in runs:
+        for name, answered in run.answers.items():
+            if answered.kind:
+                kinds.setdefault(name, answered.kind)
+    return kinds

@@ -29,8 +29,7 @@ from typing import Annotated
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.graph.adjacency import Graph, checked_graph
-from memorata.graph.rows import in_order, sums
+from memorata.graph.adjacency import Graph, checked_graph, in_order, sums
 from memorata.model import checks
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import InvalidArgument, MissingExtra

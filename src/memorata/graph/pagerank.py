@@ -20,8 +20,7 @@ from typing import Annotated
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.graph.adjacency import Graph, checked_graph
-from memorata.graph.rows import Nodes, distinct_nodes, sums
+from memorata.graph.adjacency import Graph, Nodes, checked_graph, sums, whole_numbers
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray, Numbers
 from memorata.model.errors import InvalidArgument
@@ -315,6 +314,17 @@ def _seeds(graph: Graph, seeds: Nodes, weights: Numbers | None) -> tuple[IntArra
     checks.same_length(seeds=nodes, weights=amounts)
     checked = checks.weights("weights", amounts, nodes.size)
     return nodes, checked / checked.sum()
+
+
+def distinct_nodes(argument: str, values: object, count: int) -> IntArray:
+    """Return nodes of a graph of `count` nodes, none of them twice."""
+    array = whole_numbers(argument, values, count, "nodes")
+    if array.size > 1:
+        ordered = np.sort(array)
+        twice = np.flatnonzero(ordered[1:] == ordered[:-1])
+        if twice.size:
+            raise InvalidArgument(argument, int(ordered[twice[0]]), "nodes that are named once each")
+    return array
 
 
 def _connectedness(degrees: FloatArray) -> FloatArray:

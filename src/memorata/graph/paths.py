@@ -18,8 +18,7 @@ from typing import Annotated
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.graph.adjacency import Graph, checked_graph
-from memorata.graph.rows import DIRECTIONS, node, type_numbers
+from memorata.graph.adjacency import DIRECTIONS, Graph, checked_graph, one_of_many, type_numbers
 from memorata.model import checks
 from memorata.model.checks import IntArray
 from memorata.model.errors import InvalidArgument
@@ -153,7 +152,7 @@ def find_paths(
     {1: 0.85, 2: 0.7225, 3: 0.7225}
     """
     checked_graph(graph)
-    origin = node("start", start, graph.nodes)
+    origin = checked_node("start", start, graph.nodes)
     depth = checks.whole("depth", depth, 1)
     if depth > MAX_DEPTH:
         raise InvalidArgument("depth", depth, f"a whole number from 1 to {MAX_DEPTH}")
@@ -219,7 +218,7 @@ def shortest_path(
     (0, 2)
     """
     checked_graph(graph)
-    origin, end = node("start", start, graph.nodes), node("goal", goal, graph.nodes)
+    origin, end = checked_node("start", start, graph.nodes), checked_node("goal", goal, graph.nodes)
     checks.one_of("cost", cost, COSTS)
     checks.one_of("direction", direction, DIRECTIONS)
     chosen = type_numbers("types", types, graph.type_names)
@@ -243,6 +242,13 @@ def shortest_path(
                 previous[step.node] = (at, step)
                 heapq.heappush(heap, (total, step.node))
     return None
+
+
+def checked_node(argument: str, value: object, count: int) -> int:
+    """Return one node of a graph of `count` nodes."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not 0 <= value < count:
+        raise InvalidArgument(argument, value, one_of_many(count, "nodes"))
+    return int(value)
 
 
 def _steps_from(

@@ -3,7 +3,7 @@ r"""Training sets: queries, their candidates, and which of those were judged rel
 They come from the log and its feedback, from a labelled file, or from both. Of a labelled query every memory
 is judged: what the file does not name is not relevant. Of a logged one, what has feedback is.
 
-Labelled queries in a file: JSON Lines, in the form of :mod:`memorata.evaluate.datasets.plain`.
+Labelled queries in a file: JSON Lines, in the form of :mod:`memorata.evaluate.datasets.document_collections`.
 
 ::
 
@@ -33,7 +33,7 @@ from memorata.engine import open as open_engine
 from memorata.engine.leases import HeldLease
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes.recipe import Recipe
-from memorata.evaluate.datasets.plain import read_records
+from memorata.evaluate.datasets.document_collections import read_records
 from memorata.evaluate.metrics import measure
 from memorata.evaluate.runner import corpus_of
 from memorata.learn.logged_ranking import query_group, ranking, search_changes

@@ -13,16 +13,27 @@ from memorata._on_demand import on_demand
 if TYPE_CHECKING:
     from memorata.rank.bm25 import BM25, Statistics, inverse_document_frequency
     from memorata.rank.composite import (
+        Weights,
         additive,
         composite_additive,
         composite_multiplicative,
+        for_category,
+        for_query,
+        legs_for_query,
         multiplicative,
+        preset,
         relative_to_best,
     )
-    from memorata.rank.confidence import corroborated, decayed
+    from memorata.rank.decay import (
+        CURVES,
+        corroborated,
+        decayed,
+        half_life_decay,
+        importance_decay,
+        linear_decay,
+    )
     from memorata.rank.diversity import adaptive_mmr, adaptive_trade, group_coverage, mmr
     from memorata.rank.entity_boost import boosted_query, entity_base, phrase_bonus, repeats
-    from memorata.rank.forgetting import CURVES, half_life_decay, importance_decay, linear_decay
     from memorata.rank.fusion import (
         FUSIONS,
         BlendSettings,
@@ -53,23 +64,33 @@ if TYPE_CHECKING:
     )
     from memorata.rank.similarity import cosine, cosines, max_similarity, unit_rows
     from memorata.rank.temporal import boosted_additive, boosted_multiplicative, proximity
-    from memorata.rank.weights import Weights, for_category, for_query, legs_for_query, preset
 
 __getattr__, __dir__ = on_demand(
     __name__,
     {
         ".bm25": ("BM25", "Statistics", "inverse_document_frequency"),
         ".composite": (
+            "Weights",
             "additive",
             "composite_additive",
             "composite_multiplicative",
+            "for_category",
+            "for_query",
+            "legs_for_query",
             "multiplicative",
+            "preset",
             "relative_to_best",
         ),
-        ".confidence": ("corroborated", "decayed"),
+        ".decay": (
+            "CURVES",
+            "corroborated",
+            "decayed",
+            "half_life_decay",
+            "importance_decay",
+            "linear_decay",
+        ),
         ".diversity": ("adaptive_mmr", "adaptive_trade", "group_coverage", "mmr"),
         ".entity_boost": ("boosted_query", "entity_base", "phrase_bonus", "repeats"),
-        ".forgetting": ("CURVES", "half_life_decay", "importance_decay", "linear_decay"),
         ".fusion": (
             "FUSIONS",
             "BlendSettings",
@@ -100,7 +121,6 @@ __getattr__, __dir__ = on_demand(
         ),
         ".similarity": ("cosine", "cosines", "max_similarity", "unit_rows"),
         ".temporal": ("boosted_additive", "boosted_multiplicative", "proximity"),
-        ".weights": ("Weights", "for_category", "for_query", "legs_for_query", "preset"),
     },
 )
 

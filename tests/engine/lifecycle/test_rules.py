@@ -13,7 +13,7 @@ from memorata.engine.lifecycle.rules import DEFAULT_RULES, RULES, LifecycleRules
 from memorata.index.record import packed, unpacked
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Tier
-from memorata.rank.confidence import decayed
+from memorata.rank.decay import decayed
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from memorata.evaluate.dataset import Haystack
+from memorata.evaluate.dataset import FileDataset, Haystack
 from memorata.evaluate.datasets.conversations import read_locomo
-from memorata.evaluate.datasets.reader import FileDataset
 from memorata.model.errors import DatasetError, InvalidArgument
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memorata.evaluate.dataset import Question
-from memorata.evaluate.datasets.plain import read_facts, read_jsonl
+from memorata.evaluate.datasets.document_collections import read_facts, read_jsonl
 from memorata.model.errors import DatasetError
 
 DOCUMENT = {"document": {"id": "a", "text": "I moved to Lisbon."}}

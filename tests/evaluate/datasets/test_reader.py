@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memorata.evaluate.dataset import Dataset, Document, Haystack, Question
-from memorata.evaluate.datasets.reader import FileDataset, Judgements
+from memorata.evaluate.dataset import Dataset, Document, FileDataset, Haystack, Judgements, Question
 from memorata.model.errors import DatasetError
 
 

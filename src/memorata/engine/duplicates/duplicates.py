@@ -389,7 +389,7 @@ def _notes(
     keep: Memory, losers: Sequence[Memory], kind: str, group: DuplicateGroup, now: datetime, run: int
 ) -> list[Repeat]:
     """Return the notes of a group, oldest first: each repeat supports what stays, at most once a day."""
-    from memorata.rank.confidence import SUPPORT_INTERVAL, corroborated
+    from memorata.rank.decay import SUPPORT_INTERVAL, corroborated
     from memorata.store.memory.repeats import Repeat
 
     reasons = {repeat.id: reason for repeat, reason in zip(group.repeats, group.reasons, strict=True)}

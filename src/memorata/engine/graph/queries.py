@@ -29,9 +29,8 @@ from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.engine.graph.place_index import PlaceIndex
 from memorata.engine.runtime import Runtime
 from memorata.geo.geometry import Cell, cell_height, names_of
-from memorata.graph.adjacency import Graph
+from memorata.graph.adjacency import Graph, type_numbers
 from memorata.graph.paths import Path, find_paths, shortest_path
-from memorata.graph.rows import type_numbers
 from memorata.graph.summaries import Summary
 from memorata.index.lexical import LexicalQuery
 from memorata.model import checks

@@ -25,7 +25,7 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument, PurgeUnfinished, WorkUnderWay
 from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory, Tier
-from memorata.rank.confidence import corroborated
+from memorata.rank.decay import corroborated
 from memorata.store.entries import all_pages
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from memorata.index.record import Records, supported_days
 from memorata.model.checks import FloatArray
 from memorata.model.memory import Memory, Tier
 from memorata.model.parameter import Declared, Parameter, parameters_of, rules_from
-from memorata.rank.confidence import decayed
+from memorata.rank.decay import decayed
 
 _DAY: Final = 86_400.0
 

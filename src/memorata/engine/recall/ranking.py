@@ -39,7 +39,7 @@ from memorata.rank import (
     preset,
     proximity,
 )
-from memorata.rank.forgetting import half_life_decay, importance_decay, linear_decay
+from memorata.rank.decay import half_life_decay, importance_decay, linear_decay
 from memorata.rank.records import SESSION_BEST, neighbour_leads, newness, record_quality, session_means, talks
 from memorata.rank.scores import competition_ranks, first_of_each
 from memorata.rank.temporal import restricted

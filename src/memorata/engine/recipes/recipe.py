@@ -16,10 +16,10 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared, Parameter, parameters_of
-from memorata.rank.forgetting import CURVES as _CURVES
+from memorata.rank.composite import PRESETS
+from memorata.rank.decay import CURVES as _CURVES
 from memorata.rank.fusion import FUSIONS
 from memorata.rank.scores import NORMALISERS
-from memorata.rank.weights import PRESETS
 from memorata.text.analysers import ANALYSERS
 
 CURVES: Final = ("none", *_CURVES)

@@ -10,8 +10,13 @@ from typing import Any
 
 from memorata.evaluate.dataset import Dataset
 from memorata.evaluate.datasets.conversations import read_locomo, read_longmemeval
-from memorata.evaluate.datasets.document_collections import read_beir, read_multihop, read_smart
-from memorata.evaluate.datasets.plain import read_facts, read_jsonl
+from memorata.evaluate.datasets.document_collections import (
+    read_beir,
+    read_facts,
+    read_jsonl,
+    read_multihop,
+    read_smart,
+)
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 

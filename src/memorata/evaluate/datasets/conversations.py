@@ -25,8 +25,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from memorata.evaluate.dataset import Document, Haystack, Question, opaque
-from memorata.evaluate.datasets.reader import FileDataset
+from memorata.evaluate.dataset import Document, FileDataset, Haystack, Question, opaque
 from memorata.evaluate.files import Record, json_records
 from memorata.model import checks
 
