@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 import memorata
 from memorata.dedupe import Method, ShingleSigner, Signer, fingerprint, near_pairs, normalised
-from memorata.engine.duplicates.search import DuplicateSearch, Likeness, RensaSigner
+from memorata.engine.duplicate_search import DuplicateSearch, Likeness, RensaSigner
 from memorata.index.codes import Floats
 from memorata.model.memory import Memory
 

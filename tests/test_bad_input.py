@@ -54,7 +54,7 @@ RESULTS |= {
     )
 }
 """Records that functions hand out for reading; nobody is asked to make one."""
-INTERNAL = {f"dedupe.{module}" for module in ("minhash", "pairs", "strategies", "verification")}
+INTERNAL = {f"dedupe.{module}" for module in ("decisions", "minhash", "pairs", "verification")}
 """Modules of which some functions are tested here though their package does not export them."""
 CHOICES = {"dedupe.Cue", "dedupe.Method", "dedupe.Verdict"}
 PROTOCOLS = {
@@ -373,7 +373,7 @@ TABLE = [
         cosine=COSINE, a=CLAIM, b=CLAIM, threshold=COSINE, confidence_gap=SHARE),
     row("dedupe.fingerprint", {"content": "tea"}, content=TEXT),
     row("dedupe.normalised", {"content": "tea"}, content=TEXT),
-    row("dedupe.strategies.joined_once", {"contents": ["tea", "milk"]},
+    row("dedupe.decisions.joined_once", {"contents": ["tea", "milk"]},
         contents=("tea", [], None, ["tea", 5])),
     row("dedupe.jaccard", {"a": {"tea"}, "b": {"milk"}},
         a=("tea", ["tea"], None), b=("tea", ["tea"], None)),

@@ -34,7 +34,7 @@ def test_a_function_is_not_hidden_by_a_module_of_its_name_that_was_loaded_first(
 
 
 def test_a_name_is_looked_up_once() -> None:
-    load, _ = on_demand("memorata.text", {".spelling": ["folded"]})
+    load, _ = on_demand("memorata.text", {".tokens": ["folded"]})
     assert load("folded") is vars(text)["folded"]
 
 

@@ -18,12 +18,12 @@ print("\\n".join(sys.modules))
 
 OF_OTHER_VERBS = {
     "memorata.dedupe.verification": "remembering",
-    "memorata.dedupe.strategies": "finding duplicates",
+    "memorata.dedupe.decisions": "finding duplicates",
     "memorata.embed.selection": "opening an embedder by its name",
-    "memorata.engine.duplicates.search": "finding duplicates",
+    "memorata.engine.duplicate_search": "finding duplicates",
     "memorata.engine.graph.communities": "asking the graph",
     "memorata.engine.write.deduplication": "remembering",
-    "memorata.engine.lifecycle.consolidation": "consolidating",
+    "memorata.engine.consolidation": "consolidating",
     "memorata.service.formats": "importing",
     "memorata.graph.summaries": "describing communities",
     "memorata.store.filters": "asking with a filter",

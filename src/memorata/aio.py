@@ -12,19 +12,18 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
+from memorata.engine.access import Idempotency
 from memorata.engine.admin import Admin
-from memorata.engine.duplicates.duplicates import DuplicateGroups
+from memorata.engine.duplicates import DuplicateGroups
 from memorata.engine.engine import Engine
 from memorata.engine.factory import open as open_engine
 from memorata.engine.feedback import FeedbackLog
 from memorata.engine.graph.entities import Entities
 from memorata.engine.graph.queries import GraphQueries
-from memorata.engine.idempotency import Idempotency
-from memorata.engine.imports import Imports
-from memorata.engine.lifecycle.lifecycle import Lifecycle
+from memorata.engine.lifecycle import Lifecycle
 from memorata.engine.namespaces import Namespaces
 from memorata.engine.recipes.saved import Recipes
-from memorata.engine.transfer import Transfer
+from memorata.engine.transfer import Imports, Transfer
 from memorata.learn.experiments import Experiments
 
 _Arguments = ParamSpec("_Arguments")

@@ -10,7 +10,7 @@ import pytest
 
 from memorata.cli.tuning import _grid
 from memorata.engine import open as open_engine
-from memorata.engine.leases import HeldLease
+from memorata.engine.runtime import HeldLease
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.dedupe.contradiction import contradiction
-from memorata.dedupe.statements import denial_pairs, paraphrase_keys, statement_pairs
+from memorata.dedupe.pairs import denial_pairs, paraphrase_keys, statement_pairs
 from memorata.dedupe.wording import extends, same_statement, wording
 from memorata.model.errors import InvalidArgument
 
@@ -76,9 +76,9 @@ def test_many_corrections_share_what_is_looked_at(monkeypatch: pytest.MonkeyPatc
     every = np.ones(300, np.bool_)
     assert len(denial_pairs(rents, every)) == 300 * 299 // 2
     with monkeypatch.context() as patched:
-        patched.setattr("memorata.dedupe.statements._MAX_GISTS", 900)
+        patched.setattr("memorata.dedupe.pairs._MAX_GISTS", 900)
         assert len(denial_pairs(rents, every, largest=2)) == 299 + 298 + 297
-    monkeypatch.setattr("memorata.dedupe.statements._MAX_DENIALS", 300)
+    monkeypatch.setattr("memorata.dedupe.pairs._MAX_DENIALS", 300)
     # Each with the one before it and the one after it; the first and the last with two on one side.
     assert len(denial_pairs(rents, every, largest=2)) == 299 + 2
 

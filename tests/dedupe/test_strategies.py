@@ -16,7 +16,7 @@ from memorata.dedupe import (
     merge,
     resolve,
 )
-from memorata.dedupe.strategies import joined_once, precedence
+from memorata.dedupe.decisions import joined_once, precedence
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 

@@ -11,7 +11,7 @@ from memorata.embed.http_client import RetryPolicy
 from memorata.embed.port import Reranker
 from memorata.embed.selection import Resources, open_reranker
 from memorata.embed.services import ServiceReranker
-from memorata.engine.services.specification import open_reranker as open_any_reranker
+from memorata.engine.services import open_reranker as open_any_reranker
 from memorata.engine.settings import Settings
 from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid, ServiceRefused, ServiceUnreachable
 

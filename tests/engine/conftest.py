@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.engine.graph.lookup import Graphs
+from memorata.engine.graph import Graphs
 from memorata.engine.recall.query import RecallContext, parse_query
 from memorata.engine.write.names import NameIndex
 from memorata.engine.write.terms import terms_of

@@ -6,7 +6,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.engine.idempotency import RETENTION, IdempotentReply
+from memorata.engine.access import RETENTION, IdempotentReply
 from memorata.model.errors import (
     InvalidArgument,
     MemoryNotFound,

@@ -15,7 +15,7 @@ import pytest
 
 import memorata
 from memorata.embed import LexicalEmbedder
-from memorata.engine.leases import Leases
+from memorata.engine.runtime import Leases
 from memorata.model.errors import InvalidArgument, LeaseLost, StoreUnavailable, WorkUnderWay
 from memorata.store.dialects import SqliteStore
 from memorata.store.leases import LeaseStore
@@ -204,7 +204,7 @@ def test_a_lease_is_renewed_now_and_then_and_not_at_every_step(
     two: tuple[memorata.Engine, memorata.Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = [0.0]
-    monkeypatch.setattr("memorata.engine.leases.monotonic", lambda: moment[0])
+    monkeypatch.setattr("memorata.engine.runtime.monotonic", lambda: moment[0])
     renewed: list[object] = []
     monkeypatch.setattr(LeaseStore, "renew", lambda self, *given: renewed.append(given))
     with two[0].leases.hold("tune", "default") as held:
@@ -240,7 +240,7 @@ def test_a_killed_worker_is_taken_over_and_everything_is_embedded_once(
         assert 0 < waiting <= 160 - 3 * 16
         if elsewhere:
             # From another machine nobody can see that it is gone.
-            monkeypatch.setattr("memorata.engine.leases.is_gone", lambda worker: False)
+            monkeypatch.setattr("memorata.engine.runtime.is_gone", lambda worker: False)
             with pytest.raises(WorkUnderWay, match=f"process {worker.pid}"):
                 memory.admin.reembed()
             later = timedelta(seconds=301)

@@ -1,7 +1,7 @@
 import pytest
 
-from memorata.engine.services.anchors import ChatAnchors
-from memorata.engine.services.specification import open_anchors
+from memorata.engine.services import open_anchors
+from memorata.engine.services.chat import ChatAnchors
 from memorata.engine.settings import Settings
 from memorata.model import InvalidArgument
 from memorata.text import RuleAnchors

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import memorata
-from memorata.engine import word_settings
-from memorata.engine.write.terms import terms_of
+from memorata.engine.write.terms import VERSION, WORDS_VERSION, outdated_words, terms_of
 from memorata.model.memory import Memory, Source
 from memorata.text.analysers import analyser
 
@@ -33,7 +32,7 @@ def opened(path: Path) -> memorata.Engine:
 
 def read_before(path: Path) -> None:
     with opened(path) as memory:
-        memory.store.remember_setting(word_settings.VERSION, "1")
+        memory.store.remember_setting(VERSION, "1")
 
 
 def test_a_new_store_records_the_version(tmp_path: Path) -> None:
@@ -41,7 +40,7 @@ def test_a_new_store_records_the_version(tmp_path: Path) -> None:
     for _ in range(2):
         with opened(path) as memory:
             memory.remember("Anna likes tea.")
-            assert memory.store.setting(word_settings.VERSION) == word_settings.WORDS_VERSION
+            assert memory.store.setting(VERSION) == WORDS_VERSION
             assert memory.admin.check() == []
             assert not [note for note in memory.notes if "words" in note]
 
@@ -68,9 +67,9 @@ def test_a_store_without_a_version_was_read_by_the_first(tmp_path: Path) -> None
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("DELETE FROM settings WHERE name = 'words_version'")
     with opened(path) as memory:
-        assert "version 1 of the rules" in word_settings.outdated_words(memory.store)
+        assert "version 1 of the rules" in outdated_words(memory.store)
         assert memory.admin.check(repair=True)
-        assert word_settings.outdated_words(memory.store) == ""
+        assert outdated_words(memory.store) == ""
 
 
 def test_other_terms_are_another_version() -> None:
@@ -85,4 +84,4 @@ def test_other_terms_are_another_version() -> None:
     ]
     written = json.dumps(terms, sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(written.encode()).hexdigest()
-    assert (word_settings.WORDS_VERSION, digest[:16]) == ("2", TERMS_OF_SAMPLES)
+    assert (WORDS_VERSION, digest[:16]) == ("2", TERMS_OF_SAMPLES)

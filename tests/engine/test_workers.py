@@ -7,8 +7,8 @@ from socket import gethostname
 
 import pytest
 
-from memorata.engine import leases as workers
-from memorata.engine.leases import is_gone, this_worker
+from memorata.engine import runtime as workers
+from memorata.engine.runtime import is_gone, this_worker
 
 LINUX = sys.platform == "linux"
 

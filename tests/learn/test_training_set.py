@@ -11,8 +11,8 @@ import pytest
 
 from memorata.engine import Engine, RecallResult
 from memorata.engine import open as open_engine
-from memorata.engine.leases import HeldLease, Leases
 from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.runtime import HeldLease, Leases
 from memorata.learn.training_set import (
     LabelledQuery,
     from_feedback,

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import memorata
-from memorata.engine.duplicates import duplicates
+from memorata.engine import duplicates
 
 
 def main(path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memorata.model import InvalidArgument
 from memorata.model.entity import Entity
 from memorata.text.entities import EntityExtractor, Extraction, Mention, RuleExtractor, non_overlapping
-from memorata.text.gazetteer import Gazetteer
+from memorata.text.known_names import Gazetteer
 
 READER = RuleExtractor()
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from memorata.model.entity import Entity
 from memorata.model.errors import InvalidArgument
-from memorata.text.gazetteer import Gazetteer, Redirects
+from memorata.text.known_names import Gazetteer, Redirects
 from memorata.text.tokens import folded
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.model.errors import InvalidArgument
-from memorata.text.name_matching import (
+from memorata.text.known_names import (
     NameMatcher,
     _edits,
     alias_of,

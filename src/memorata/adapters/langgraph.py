@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from memorata.engine.write.memory_keys import KEY, KEY_CREATED_AT
+from memorata.engine.write.writer import KEY, KEY_CREATED_AT
 from memorata.model.errors import MemoryNotFound, MissingExtra
 from memorata.store.entries import all_pages
 from memorata.store.filters import unexpired

@@ -105,7 +105,7 @@ def _models(settings: Settings, advice: list[str]) -> dict[str, str]:
 
 
 def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
-    from memorata.engine.word_settings import outdated_words
+    from memorata.engine.write.terms import outdated_words
     from memorata.store.sqlite.connection import unwritable
 
     database: dict[str, Any] = {"path": str(settings.db), "exists": settings.db.exists()}
@@ -182,7 +182,7 @@ def _opened(settings: Settings) -> Iterator[Store | None]:
 
 
 def _check_reranker(settings: Settings, advice: list[str]) -> None:
-    from memorata.engine.services.specification import open_reranker
+    from memorata.engine.services import open_reranker
 
     try:
         reranker = open_reranker(settings.reranker, settings.resources)

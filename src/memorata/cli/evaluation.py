@@ -394,7 +394,7 @@ def embedders(
 
 def reranker_of(session: Session, recipes: Sequence[Recipe]) -> Reranker | None:
     """Return the re-ranker of the settings, if a recipe asks for one."""
-    from memorata.engine.services.specification import open_reranker
+    from memorata.engine.services import open_reranker
 
     if not any(recipe.rerank_depth for recipe in recipes):
         return None

@@ -16,9 +16,9 @@ from memorata.service.errors import NOT_FOUND
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
-    from memorata.engine.duplicates.search import FoundDuplicates
-    from memorata.engine.lifecycle.consolidation import Proposal, Writer
-    from memorata.engine.lifecycle.lifecycle import MaintenanceReport
+    from memorata.engine.consolidation import Proposal, Writer
+    from memorata.engine.duplicate_search import FoundDuplicates
+    from memorata.engine.lifecycle import MaintenanceReport
     from memorata.store.memory.repeats import Contradiction, Run
 
 

@@ -19,26 +19,24 @@ if TYPE_CHECKING:
         CORRECTION,
         DUPLICATE_COSINE,
         MERGE_COSINE,
+        STRATEGIES,
         Claim,
         Decision,
-        Verdict,
-        decide,
-    )
-    from memorata.dedupe.fingerprint import fingerprint, normalised
-    from memorata.dedupe.minhash import Banding, ShingleSigner, Signer, bands_for, jaccard, lsh_threshold
-    from memorata.dedupe.pairs import Method, NearPairs, clusters, method_for, near_pairs
-    from memorata.dedupe.strategies import (
-        STRATEGIES,
         Resolution,
         Strategy,
         Superseded,
         Survivor,
+        Verdict,
+        decide,
         keep_both,
         keep_highest_confidence,
         keep_most_recent,
         merge,
         resolve,
     )
+    from memorata.dedupe.fingerprint import fingerprint, normalised
+    from memorata.dedupe.minhash import Banding, ShingleSigner, Signer, bands_for, jaccard, lsh_threshold
+    from memorata.dedupe.pairs import Method, NearPairs, clusters, method_for, near_pairs
     from memorata.dedupe.verification import judge
     from memorata.dedupe.wording import extends, same_statement
 
@@ -50,26 +48,24 @@ __getattr__, __dir__ = on_demand(
             "CORRECTION",
             "DUPLICATE_COSINE",
             "MERGE_COSINE",
+            "STRATEGIES",
             "Claim",
             "Decision",
-            "Verdict",
-            "decide",
-        ),
-        ".fingerprint": ("fingerprint", "normalised"),
-        ".minhash": ("Banding", "ShingleSigner", "Signer", "bands_for", "jaccard", "lsh_threshold"),
-        ".pairs": ("Method", "NearPairs", "clusters", "method_for", "near_pairs"),
-        ".strategies": (
-            "STRATEGIES",
             "Resolution",
             "Strategy",
             "Superseded",
             "Survivor",
+            "Verdict",
+            "decide",
             "keep_both",
             "keep_highest_confidence",
             "keep_most_recent",
             "merge",
             "resolve",
         ),
+        ".fingerprint": ("fingerprint", "normalised"),
+        ".minhash": ("Banding", "ShingleSigner", "Signer", "bands_for", "jaccard", "lsh_threshold"),
+        ".pairs": ("Method", "NearPairs", "clusters", "method_for", "near_pairs"),
         ".verification": ("judge",),
         ".wording": ("extends", "same_statement"),
     },

@@ -21,28 +21,12 @@ _DIGEST_BYTES = 16
 def normalised(content: str) -> str:
     r"""Return `content` without the differences that do not make it another statement.
 
-    In this order: Unicode compatibility forms and case are folded (NFKC and full case folding), runs of white
-    space become one space and vanish at both ends, and punctuation at the end is dropped.
+    Unicode compatibility forms and case are folded (NFKC and full case folding), runs of white space become
+    one space and vanish at both ends, and punctuation at the end is dropped, except signs that carry meaning
+    there (``# % & * @ / \ _ -`` and their like). A text of nothing but punctuation keeps all of it. The
+    normal form is its own normal form. NFKC also flattens superscripts ("x²" is "x2"): the price of reading
+    "ﬁ" and "fi" alike.
 
-    Parameters
-    ----------
-    content
-        Any string; lone surrogates and NUL characters pass through.
-
-    Returns
-    -------
-    str
-        The normal form. It is its own normal form: ``normalised(normalised(x)) == normalised(x)``.
-
-    Notes
-    -----
-    Punctuation is every character of a Unicode category P, except signs that carry meaning where a sentence
-    ends (``# % & * @ / \ _ -`` and their like): "I write C#" is not "I write C". A text of nothing but
-    punctuation keeps all of it, so "!!!" and "???" stay two texts. NFKC also flattens superscripts ("x²" is
-    "x2"); that is the price of reading "ﬁ" and "fi" alike.
-
-    Examples
-    --------
     >>> normalised("  Alice\tlikes   TEA!? ")
     'alice likes tea'
     >>> normalised("Ｓｔｒａße…"), normalised("I write C#."), normalised("?!")
@@ -59,19 +43,11 @@ def normalised(content: str) -> str:
 
 
 def fingerprint(content: str) -> str:
-    """Return the hash of the normal form of `content`, as 32 hexadecimal digits.
+    """Return the hash of the normal form of `content`, as 32 hexadecimal digits, the same on every machine.
 
     ``BLAKE2b-128(UTF-8(normalised(content)))``, with lone surrogates written as UTF-8 would write them if it
-    allowed them. It does not depend on the process or the machine, so it can be stored and compared for
-    years.
+    allowed them.
 
-    Parameters
-    ----------
-    content
-        Any string.
-
-    Examples
-    --------
     >>> fingerprint("Alice likes tea.") == fingerprint("alice  likes tea")
     True
     >>> fingerprint("Alice likes tea.") == fingerprint("Alice likes coffee.")

@@ -46,11 +46,7 @@ _MIX: Final = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def character_shingles(text: str, size: int = 3) -> frozenset[str]:
-    """Return every run of `size` characters of `text`.
-
-    A shorter text is its own only shingle, so that "hi" still equals "hi"; the empty text has none. Case and
-    spacing count; :func:`~memorata.dedupe.fingerprint.normalised` takes them away.
-    """
+    """Return every run of `size` characters of `text`; a shorter text is its own only one."""
     checks.text("text", text)
     size = checks.whole("size", size, 1)
     if len(text) < size:
@@ -61,8 +57,6 @@ def character_shingles(text: str, size: int = 3) -> frozenset[str]:
 def jaccard(a: AbstractSet[str], b: AbstractSet[str]) -> float:
     """Return the Jaccard index of two sets: |a ∩ b| / |a ∪ b|; two empty sets are the same set: 1.
 
-    Examples
-    --------
     >>> jaccard(character_shingles("banana"), character_shingles("bandana"))
     0.3333333333333333
     >>> jaccard(frozenset(), frozenset()), jaccard(frozenset({"tea"}), frozenset())
@@ -96,8 +90,6 @@ class Banding:
 def lsh_threshold(bands: int, rows: int) -> float:
     """Return the similarity at which the curve of candidates is about steepest: (1/bands)^(1/rows).
 
-    Examples
-    --------
     >>> [round(lsh_threshold(*banding), 3) for banding in ((20, 5), (16, 8), (10, 10))]
     [0.549, 0.707, 0.794]
     """
@@ -124,22 +116,6 @@ def bands_for(threshold: float, permutations: int, miss: float = 0.01) -> Bandin
     fewest bands: with the miss fixed, a pair of similarity s below the threshold t becomes a candidate with
     probability of about ln(1/miss)·(s/t)^rows, which every further row makes smaller.
 
-    Parameters
-    ----------
-    threshold
-        The Jaccard similarity from which two texts are near-duplicates; above 0, at most 1.
-    permutations
-        How many hashes a signature has. The banding uses at most that many.
-    miss
-        The accepted probability of missing a pair at the threshold; above 0, below 1.
-
-    Raises
-    ------
-    InvalidArgument
-        Also when no banding of so few permutations is safe enough; the message says about how many would do.
-
-    Examples
-    --------
     >>> bands_for(0.8, 128)
     Banding(bands=16, rows=6)
     >>> round(miss_probability(0.8, 16, 6), 4)
@@ -171,15 +147,7 @@ class Signer(Protocol):
 
 
 class ShingleSigner:
-    """MinHash over the character shingles of each text, in numpy.
-
-    Parameters
-    ----------
-    size
-        Characters per shingle; a shorter text is its own only shingle.
-    seed
-        Chooses the permutations. Rows of different seeds cannot be compared.
-    """
+    """MinHash over the shingles of `size` characters of each text; `seed` chooses the permutations."""
 
     def __init__(self, size: int = 3, seed: int = 1) -> None:
         self._size = checks.whole("size", size, 1)
@@ -188,8 +156,6 @@ class ShingleSigner:
     def sign(self, texts: Sequence[str], permutations: int) -> Signatures:
         """Return one row for each text; a text without characters has a row of the largest number.
 
-        Examples
-        --------
         >>> rows = ShingleSigner().sign(["green tea", "green teas", "coffee"], 256)
         >>> shared = (rows[0] == rows[1]).mean(), (rows[0] == rows[2]).mean()
         >>> bool(0.8 < shared[0] < 0.95), bool(shared[1] < 0.05)  # their Jaccard indices are 7/8 and 0
@@ -242,10 +208,7 @@ def shingle_hashes(
 
 
 def direction_keys(vectors: Rows, banding: Banding, *, seed: int = 1) -> Iterator[Keys]:
-    """Yield, band by band, a number for each vector: on which sides of the band's planes it lies.
-
-    A band has at most 64 planes; the seed chooses them.
-    """
+    """Yield, band by band, a number for each vector: on which sides of the band's planes it lies."""
     rows = checks.matrix("vectors", vectors)
     seed = checks.whole("seed", seed)
     if not isinstance(banding, Banding) or banding.rows > _MAX_PLANES:

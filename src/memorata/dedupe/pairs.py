@@ -8,6 +8,13 @@ is that of Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1
 are the pairs that agree on a band of their signatures (:mod:`memorata.dedupe.minhash`): each band gives every
 item a number, and sorting the numbers puts equal ones side by side, so no table of buckets is ever built.
 
+Among texts of one template all letters and all vectors are alike, so comparing what is alike compares
+everything with everything. But :func:`~memorata.dedupe.verification.judge` takes two texts for one only if
+they have the same words, or one goes on from the other, and words can be looked up: as in the prefix filter
+of Chaudhuri, Ganti and Kaushik, "A primitive operator for similarity joins in data cleaning" (ICDE 2006), a
+text is filed under what it says and under what it says without its last words (:func:`statement_pairs`).
+Nothing is missed, and the time grows with the texts and the pairs found.
+
 Clusters are the connected components of the pairs: Shiloach and Vishkin, "An O(log n) parallel connectivity
 algorithm" (1982), with numpy as the parallel machine. Every root hooks on to its smallest neighbouring root,
 then all paths are halved until flat. With the pairs of cosine ≥ t, the components are the clusters of DBSCAN
@@ -17,7 +24,8 @@ b near c put a and c together even when those two are further apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -27,8 +35,10 @@ import numpy.typing as npt
 from memorata._frozen import frozen
 from memorata.dedupe.decisions import ROUNDING
 from memorata.dedupe.minhash import Keys
+from memorata.dedupe.openings import are_close, gist, opening
+from memorata.dedupe.wording import shortenings, spelling, wording
 from memorata.model import checks
-from memorata.model.checks import FloatArray, IntArray, Rows
+from memorata.model.checks import BoolArray, FloatArray, IntArray, Rows
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 
@@ -57,17 +67,6 @@ def method_for(
 ) -> Method:
     """Return the method for a store of `count` items: matrix up to `matrix_limit`, LSH beyond.
 
-    Parameters
-    ----------
-    count
-        How many items are to be compared with each other.
-    force
-        A method, or its name, to use whatever the size.
-    matrix_limit
-        The largest store in which all pairs are compared.
-
-    Examples
-    --------
     >>> [str(method_for(count)) for count in (10, 1_000, 10_000, 10_001)]
     ['matrix', 'matrix', 'matrix', 'lsh']
     >>> method_for(10, force="lsh")
@@ -97,24 +96,11 @@ class NearPairs:
 
 
 def near_pairs(vectors: Rows, threshold: float = 0.92, *, block: int = 1024) -> NearPairs:
-    """Return every pair of `vectors` whose cosine is at least `threshold`.
+    """Return every pair of `vectors` whose cosine is at least `threshold`, a miss by rounding alone included.
 
-    cos(u, v) = u·v / (‖u‖ ‖v‖), for all pairs i < j, in O(n²·d) time and O(n·d + block²) memory besides the
-    answer.
+    In O(n²·d) time and O(n·d + block²) memory besides the answer, which `block` never changes. Vectors are
+    normalised here; a zero vector has no direction and is in no pair.
 
-    Parameters
-    ----------
-    vectors
-        One vector per item, of any length but zero; they are normalised here. A zero vector has no direction
-        and is in no pair.
-    threshold
-        The least cosine of a pair, from -1 to 1. A cosine that misses it by rounding alone
-        (:data:`~memorata.dedupe.decisions.ROUNDING`) counts, so that equal vectors pair at 1.
-    block
-        How many vectors are compared with how many at a time. It changes memory and speed, never the answer.
-
-    Examples
-    --------
     >>> pairs = near_pairs([[1, 0], [0, 2], [3, 4], [2, 0]], 0.8)
     >>> pairs.positions().tolist(), pairs.cosine.tolist()
     ([[0, 3], [1, 2]], [1.0, 0.8])
@@ -167,18 +153,8 @@ def colliding_pairs(
 
 
 def clusters(count: int, pairs: Sequence[tuple[int, int]] | npt.NDArray[np.integer[Any]]) -> IntArray:
-    """Return the cluster of each of `count` items, named after its smallest member.
+    """Return the cluster of each item, named after its smallest member, given pairs that belong together.
 
-    Parameters
-    ----------
-    count
-        How many items there are; they are the positions 0 to count - 1.
-    pairs
-        The pairs that belong together, in any order and direction; repeats and pairs of an item with itself
-        are harmless. :meth:`NearPairs.positions` has this form.
-
-    Examples
-    --------
     >>> clusters(6, [(4, 1), (1, 5), (0, 2)]).tolist()
     [0, 1, 0, 3, 1, 1]
     """
@@ -296,3 +272,101 @@ def _whole_numbers(argument: str, values: object, expected: str) -> npt.NDArray[
     if array.dtype.kind not in "iu":
         raise InvalidArgument(argument, values, expected)
     return array
+
+
+Largest = Annotated[int, Declared("The largest number of like texts that are all compared.", 2, 1_000)]
+_PROGRESS_STEP: Final = 2_000
+_MAX_GISTS: Final = 400_000_000
+"""How many gists the corrections look at, all together; shared out evenly if there are many of them."""
+_MAX_DENIALS: Final = 200_000
+"""How many pairs the corrections make, all together, as long as each may have `largest` of them."""
+
+
+def statement_pairs(
+    texts: Sequence[str], *, largest: Largest = 32, progress: Callable[[int], None] = lambda done: None
+) -> IntArray:
+    """Return the pairs of texts, first < second, that are one statement, or one goes on from the other.
+
+    That is :func:`~memorata.dedupe.wording.same_statement` or :func:`~memorata.dedupe.wording.extends`, for
+    all pairs at once. Of more than `largest` texts that are one statement, each is paired with the `largest`
+    that follow it; a text that goes on, with the first `largest` of those it goes on from. `progress` is
+    called with how many texts have been read.
+    """
+    checked, largest = checks.texts("texts", texts), checks.whole("largest", largest, 2)
+    numbers: dict[tuple[str, ...], int] = {}
+    keys = np.zeros(len(checked), np.uint64)
+    filed: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    shorter: list[list[tuple[str, ...]]] = []
+    for position, text in enumerate(checked):
+        if position % _PROGRESS_STEP == 0:
+            progress(position)
+        words, shortened = shortenings(text)
+        keys[position] = numbers.setdefault(spelling(words), len(numbers))
+        if words and len(filed[words]) < largest:
+            filed[words].append(position)
+        shorter.append(shortened)
+    progress(len(checked))
+    pairs = {
+        (min(position, shorter_position), max(position, shorter_position))
+        for position, shortened in enumerate(shorter)
+        for words in shortened
+        for shorter_position in filed.get(words, ())
+    }
+    pairs.update(map(tuple, colliding_pairs([keys], largest=largest).tolist()))
+    return np.array(sorted(pairs), np.intp).reshape(-1, 2)
+
+
+def denial_pairs(texts: Sequence[str], denying: BoolArray, *, largest: Largest = 32) -> IntArray:
+    """Return the pairs of texts, first < second, of which one is a correction that may deny the other.
+
+    All for which :func:`~memorata.dedupe.contradiction.contradiction` gives a hint are among them: they
+    have the same subject (:func:`~memorata.dedupe.openings.opening`), and little else than what is denied
+    (:func:`~memorata.dedupe.openings.are_close`). If there are so many corrections that what they may deny
+    comes to hundreds of thousands, each is paired with its share of these, but at least with `largest`: the
+    nearest in the order of the texts.
+    """
+    checked, largest = checks.texts("texts", texts), checks.whole("largest", largest, 2)
+    if not isinstance(denying, np.ndarray) or denying.dtype != np.bool_ or denying.shape != (len(checked),):
+        raise InvalidArgument("denying", denying, "an array of as many flags as there are texts")
+    corrections = np.flatnonzero(denying)
+    if not corrections.size:
+        return np.zeros((0, 2), np.intp)
+    max_pairs, reach = (
+        max(largest, _MAX_DENIALS // corrections.size),
+        max(largest, _MAX_GISTS // corrections.size),
+    )
+    subjects = {opening(checked[position]).subject for position in corrections.tolist()}
+    about: dict[str, list[int]] = defaultdict(list)
+    for position, text in enumerate(checked):
+        subject = opening(text).subject
+        if subject in subjects:
+            about[subject].append(position)
+    pairs: set[tuple[int, int]] = set()
+    for members in about.values():
+        places = np.array(members, np.intp)
+        gists = [gist(checked[position]) for position in members]
+        words, kinds, spellings = (
+            np.array(column, np.uint64)
+            for column in zip(*((entry.words, entry.kinds, entry.spelling) for entry in gists), strict=True)
+        )
+        for rank in np.flatnonzero(denying[places]).tolist():
+            part = slice(max(0, rank - reach), rank + reach + 1)
+            close = np.flatnonzero(are_close(gists[rank], words[part], kinds[part], spellings[part]))
+            close = close[close + part.start != rank] + part.start
+            if close.size > max_pairs:
+                close = close[np.argsort(np.abs(close - rank), kind="stable")[:max_pairs]]
+            correction = members[rank]
+            pairs.update(
+                (min(correction, denied), max(correction, denied)) for denied in places[close].tolist()
+            )
+    return np.array(sorted(pairs), np.intp).reshape(-1, 2)
+
+
+def paraphrase_keys(texts: Sequence[str]) -> Keys:
+    """Return a number for each text, the same for those whose numbers and negations are the same."""
+    numbers: dict[tuple[bool, tuple[str, ...]], int] = {}
+    keys = []
+    for text in checks.texts("texts", texts):
+        statement = wording(text)
+        keys.append(numbers.setdefault((statement.negated, tuple(sorted(statement.numbers))), len(numbers)))
+    return np.array(keys, np.uint64)

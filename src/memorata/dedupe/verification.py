@@ -33,11 +33,9 @@ _SAME_OCCASION: Final = timedelta(days=1)
 def duplicate_cosine(noise: Annotated[float, Declared("The embedder's noise ceiling.", 0, 1)] = 0.0) -> float:
     """Return the least cosine of duplicates for an embedder: ``1 - 0.08·(1 - noise)/0.65``.
 
-    Unrelated texts have a cosine of 0.35 with one model and of 0.6 with the next. The usual 0.92 lies 88 % of
-    the way from 0.35 to 1; this is the cosine that lies as far between the embedder's own noise ceiling
-    (``benchmarks/noise.py`` measures it) and 1.
-
-    - `noise`: the embedder's similarity threshold; 0 or less when it was not measured, which gives 0.92.
+    Unrelated texts have a cosine of 0.35 with one model and of 0.6 with the next. The usual 0.92 lies 88 %
+    of the way from 0.35 to 1; this is the cosine that lies as far between the embedder's own noise ceiling
+    (``benchmarks/noise.py`` measures it) and 1. A ceiling that was not measured, 0 or less, gives 0.92.
 
     >>> [round(duplicate_cosine(noise), 3) for noise in (0.0, 0.35, 0.6)]
     [0.92, 0.92, 0.951]
@@ -69,32 +67,19 @@ def judge(
     threshold: float = DUPLICATE_COSINE,
     paraphrases: bool = False,
 ) -> Decision[Memory]:
-    """Return what two memories are to each other.
+    """Return what two memories are to each other, in whatever order.
 
     The first rule that applies decides:
 
     1. Either is a turn of a transcript: distinct.
     2. Their speakers, places or occasions differ, or they have no entity in common: distinct.
-    3. The cosine or the Jaccard index is too low: distinct.
+    3. The cosine, or the Jaccard index (a higher one where there are no vectors), is too low: distinct.
     4. :func:`~memorata.dedupe.decisions.decide`: corrections, categories, confidences. A correction wins
        over what it repeats and over what it contradicts, and over nothing else.
     5. The wording is not one statement (:func:`~memorata.dedupe.wording.same_statement`), nor does one
        go on from the other: distinct. With `paraphrases`, it is enough that numbers and negations are the
        same and no rule sees a contradiction.
 
-    Parameters
-    ----------
-    a, b
-        Two memories; the verdict does not depend on their order.
-    cosine
-        Of their vectors; None when one has none, and then the letters alone have to say more.
-    threshold
-        The least cosine of duplicates; see :func:`duplicate_cosine`.
-    paraphrases
-        Whether other words for the same count too, as far as vectors show.
-
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> day = datetime(2026, 5, 7, tzinfo=UTC)
     >>> texts = "Anna drinks 2 cups of tea", "Anna really drinks 2 cups of tea", "Anna drinks 3 cups of tea"

@@ -94,10 +94,7 @@ def words_in(text: str) -> Iterator[Word]:
 
 
 def pieces(text: str) -> list[str]:
-    """Return the pieces of a text that are words, numbers, addresses and signs, as they are written.
-
-    Marks that no word is read from may be among them.
-    """
+    """Return the words, numbers, addresses and signs of a text, as written; marks may be among them."""
     if is_plain(checks.text("text", text)):
         return text.translate(_MARKS).split()
     pattern, readable = _readable(text)
@@ -188,16 +185,8 @@ def same_statement(a: str, b: str) -> bool:
     """Return whether two texts are one statement, but for the words that can be left out of any.
 
     Case, spacing, punctuation, hyphens, articles and fillers ("really", "also") do not count; every other
-    word, its ending, its place and every number does. Paraphrases are not recognised: what is uncertain stays
-    two statements.
+    word, its ending, its place and every number does. Paraphrases are not recognised.
 
-    Parameters
-    ----------
-    a, b
-        Two texts.
-
-    Examples
-    --------
     >>> same_statement("Anna really likes the green tea!", "anna likes green-tea")
     True
     >>> same_statement("The rent is 900 euros.", "The rent is 950 euros.")
@@ -219,10 +208,7 @@ def spelling(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def shortenings(text: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the words of a text without fillers, and those of all texts that it goes on from.
-
-    ``extends(text, other)`` holds just if the words of `other` are in the list.
-    """
+    """Return the words of a text without fillers, and the words of all texts that it :func:`extends`."""
     core = _core(checks.text("text", text))
     words = tuple([word.text for word in core])
     shorter = []
@@ -236,13 +222,6 @@ def shortenings(text: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
 def extends(longer: str, shorter: str) -> bool:
     """Return whether one text says what another one says, and goes on for up to three plain words.
 
-    Parameters
-    ----------
-    longer, shorter
-        Two texts.
-
-    Examples
-    --------
     >>> extends("The user prefers dark mode in editors.", "User prefers dark mode.")
     True
     >>> extends("Anna works at Acme until May.", "Anna works at Acme.")

@@ -1,4 +1,4 @@
-"""API keys: authorisation by scope and namespace, and authentication of tokens.
+"""API keys: authorisation by scope and namespace, and authentication of tokens; and idempotency keys.
 
 A token is 256 random bits behind the key's id: ``mem_ID_SECRET``. The database keeps its SHA-256 alone; a
 secret of that size cannot be guessed from a plain digest, so a slow hash would cost every request and protect
@@ -7,6 +7,10 @@ nothing. Digests are compared in constant time, with a dummy digest where the id
 Patterns: ``acme/alice`` is that namespace, ``acme/*`` is everything below ``acme``, ``*`` is everything.
 Scopes: ``read`` looks, ``write`` changes what can be changed back, ``admin`` purges and cares for the store;
 each holds the one before.
+
+A request with an idempotency key (the IETF's draft) is carried out once, however often it is sent. The work
+and its reply are one transaction: either both are there after a crash, or neither. An error is not stored:
+the request may be repeated under the same key.
 """
 
 from __future__ import annotations
@@ -16,17 +20,20 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Final
 
 from memorata._frozen import frozen
 from memorata._legacy_names import TOKEN_PREFIX
+from memorata.engine.recall.log import RecallLog
+from memorata.engine.runtime import Runtime
 from memorata.model import checks
-from memorata.model.errors import AccessDenied, InvalidArgument, NotAdmitted
+from memorata.model.errors import AccessDenied, InvalidArgument, NotAdmitted, ReplyErased
 from memorata.model.identifiers import contains
 from memorata.model.identifiers import namespace as checked_namespace
-from memorata.store.access import ApiKey
+from memorata.store.access import ApiKey, Reply
 from memorata.store.store import Store
 
 READ: Final = "read"
@@ -194,10 +201,7 @@ class ApiKeys:
         return Access(key.id, key.namespaces, key.scopes)
 
     def authenticate_cached(self, token: str | None) -> Access | None:
-        """Return the access of a token if its key is cached, and None if the store has to be read.
-
-        For a server whose event loop must not wait for the store.
-        """
+        """Return the access of a token if its key is cached; None if the store has to be read."""
         if token is None:
             return None if self.required else LOCAL
         shape = _TOKEN.fullmatch(token)
@@ -224,3 +228,105 @@ def is_token(text: str) -> bool:
 
 def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode(errors="surrogatepass")).digest()
+
+
+RETENTION: Final = timedelta(hours=24)
+"""How long a reply is stored."""
+_KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+@frozen
+class IdempotentReply:
+    """The status and body of a reply, and whether it is a stored one."""
+
+    status: int
+    body: bytes
+    again: bool
+
+
+class Idempotency:
+    """Runs requests at most once by their keys, and keeps their answers."""
+
+    def __init__(self, runtime: Runtime, recall_log: RecallLog) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._recall_log = recall_log
+
+    def once(
+        self,
+        key: str,
+        request: bytes,
+        work: Callable[[], tuple[int, bytes]],
+        *,
+        caller: str = "",
+        namespace: str | None = None,
+        apart: bool = False,
+        log_first: bool = True,
+        ahead: Callable[[], AbstractContextManager[None]] | None = None,
+    ) -> IdempotentReply:
+        """Do the work and keep its answer; if it was done already, return the answer it had.
+
+        Parameters
+        ----------
+        key
+            The caller's name for this request: 1 to 200 visible ASCII characters.
+        request
+            A digest of what is asked. The same name with another one is refused.
+        work
+            Does it, in this thread, and returns the status and the body of the answer. No other thread
+            uses the store meanwhile.
+        caller
+            The caller that the key belongs to; two callers may use the same key.
+        namespace
+            Whose memories it is about; None for the engine's.
+        apart
+            For work that cannot be a part of a transaction, as a purge: its answer is kept after it.
+        log_first
+            Write down the recalls that wait to be logged, before anything else. Work that refers to one, as
+            feedback does, cannot find it otherwise: within the work nothing is logged. Other work does
+            without, and is spared the milliseconds that it takes.
+        ahead
+            A context to enter before the transaction, unless the request was done already: see
+            :mod:`memorata.engine.embedding`.
+
+        Raises
+        ------
+        InvalidArgument
+            If the name was given to another request.
+        ReplyErased
+            If it was done already, and a purge has erased the answer.
+        """
+        if not isinstance(key, str) or _KEY.fullmatch(key) is None:
+            raise InvalidArgument("key", key, "1 to 200 visible ASCII characters")
+        path, now = self._runtime.path(namespace), self._runtime.clock()
+        checks.flag("apart", apart)
+        checks.flag("log_first", log_first)
+
+        def reply_once() -> IdempotentReply:
+            reply = self._store.replies.find(caller, key)
+            if reply is not None and reply.created_at > now - RETENTION:
+                return _again(reply, request)
+            status, body = work()
+            self._store.replies.remove(now - RETENTION)
+            self._store.replies.save(Reply(caller, key, path, request, status, body, now))
+            return IdempotentReply(status, body, again=False)
+
+        if apart:
+            return reply_once()
+        if log_first:
+            self._recall_log.flush()
+        early = (
+            nullcontext() if ahead is None or self._store.replies.find(caller, key) is not None else ahead()
+        )
+        with early, self._recall_log.resting(), self._store.together():
+            return reply_once()
+
+
+def _again(reply: Reply, request: bytes) -> IdempotentReply:
+    if reply.request != request:
+        raise InvalidArgument(
+            "key", reply.key, "one that was not given to another request: make up a new one"
+        )
+    if reply.body is None:
+        raise ReplyErased(f"the request {reply.key!r} was carried out, but a purge has erased its answer")
+    return IdempotentReply(reply.status, reply.body, again=True)

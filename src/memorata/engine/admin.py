@@ -26,11 +26,9 @@ from memorata.embed.port import (
     with_prompts,
 )
 from memorata.engine.embedding import DIMENSION, CurrentEmbedder, Service, address, cached_vectors
-from memorata.engine.leases import HeldLease, Leases
-from memorata.engine.runtime import Runtime
-from memorata.engine.word_settings import note_words_read, outdated_words
+from memorata.engine.runtime import HeldLease, Runtime
 from memorata.engine.write.purge import Purge
-from memorata.engine.write.terms import embedded_text
+from memorata.engine.write.terms import embedded_text, note_words_read, outdated_words
 from memorata.model import checks
 from memorata.model.errors import EmbedderError, MissingExtra, ServiceUnreachable, WorkUnderWay
 from memorata.model.memory import Memory
@@ -108,11 +106,10 @@ class Indexing:
 class Admin:
     """The facet `admin` of an engine."""
 
-    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, leases: Leases, purge: Purge) -> None:
+    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, purge: Purge) -> None:
         self._runtime = runtime
         self._store = runtime.store
         self._embedding = embedding
-        self._leases = leases
         self._purge = purge
 
     def check(self, *, repair: bool = False) -> list[str]:
@@ -190,7 +187,7 @@ class Admin:
         checks.whole("batch", batch, 1)
         name = self._embedding.required().name
         began = perf_counter()
-        with self._leases.hold(WORK) as lease:
+        with self._runtime.leases.hold(WORK) as lease:
             waiting = self._store.count_waiting()
             total = waiting if limit is None else min(limit, waiting)
             tries = _BatchEmbedding(self._write)
@@ -241,7 +238,7 @@ class Admin:
         # One that does not give what it promised would leave nothing waiting, and all as it was.
         self._embedding.meaning().computed([_PROBE])
         began = perf_counter()
-        with self._leases.hold(WORK):
+        with self._runtime.leases.hold(WORK):
             others = self._store.other_vectors()
             report = self.embed_pending(batch=batch, progress=progress)
             if (
@@ -277,7 +274,7 @@ class Admin:
         """
         began, made = perf_counter(), 0
         if self._embedding.embedder is not None:
-            with self._leases.hold(INDEX) as lease:
+            with self._runtime.leases.hold(INDEX) as lease:
                 made = self._renew_codes(lease, progress)
         return Indexing(made, self._store.methods(), perf_counter() - began)
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from memorata.engine.briefing import STANDING, Briefing, brief
 from memorata.engine.parts import Parts
 from memorata.engine.recall.query import Request, moment_of, parsed_filter
 from memorata.engine.recall.result import RecallResult
 from memorata.engine.recipes.recipe import Recipe
-from memorata.engine.write.drafts import DedupeMode
+from memorata.engine.rules import DedupeMode
 from memorata.engine.write.purge import checked_ids, matching, selected
+from memorata.engine.write.writer import MemoryKeys
 from memorata.index.codes import Floats
 from memorata.model import checks
 from memorata.model.entity import Period, Place
@@ -25,10 +26,6 @@ from memorata.model.errors import InvalidArgument, NotGiven
 from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 from memorata.store.entries import Page
-
-# A facet is loaded when it is first used: a process that recalls starts sooner.
-if TYPE_CHECKING:
-    from memorata.engine.write.memory_keys import MemoryKeys
 
 # The engine has a verb called list; inside its class the type goes by this name.
 _Memories: TypeAlias = list[Memory]
@@ -204,8 +201,6 @@ class Engine(Parts):
         return memory
 
     def _keyed(self, namespace: str | None) -> MemoryKeys:
-        from memorata.engine.write.memory_keys import MemoryKeys
-
         path = self.runtime.path(namespace)
         remember, update = partial(self.remember, namespace=path), partial(self.update, namespace=path)
         return MemoryKeys(self.store, path, remember, update)

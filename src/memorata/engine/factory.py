@@ -21,19 +21,18 @@ from memorata.embed.trust import is_service, origin_of, source_of, user_trust
 from memorata.engine.admin import SETTING as EMBEDDER_SETTING
 from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder, checked_embedder
 from memorata.engine.engine import Engine
-from memorata.engine.leases import SECONDS
-from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes.recipe import Recipe
-from memorata.engine.services.specification import (
+from memorata.engine.rules import DedupeMode, DedupeRules, LifecycleRules
+from memorata.engine.runtime import LEASE_SECONDS
+from memorata.engine.services import (
     open_anchors,
     open_classifier,
     open_extractor,
     open_reranker,
     open_summaries,
 )
-from memorata.engine.word_settings import WordSettings, checked_analyser
-from memorata.engine.write.drafts import DedupeMode, DedupeRules
+from memorata.engine.write.terms import WordSettings, checked_analyser
 from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.model import checks
 from memorata.model.errors import (
@@ -54,7 +53,7 @@ from memorata.text.queries import QueryClassifier
 if TYPE_CHECKING:
     from memorata.embed.selection import Choice, Resources
     from memorata.embed.token_table import TokenTable
-    from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
+    from memorata.engine.consolidation import Writer as SummaryWriter
 
 _AUTO = "auto"
 _WORDS = "lexical"
@@ -89,7 +88,7 @@ def open(
     resources: Resources | None = None,
     clock: Callable[[], datetime] | None = None,
     logging: Logging | None = None,
-    lease_seconds: float = SECONDS,
+    lease_seconds: float = LEASE_SECONDS,
     encryption_key: str | None = None,
 ) -> Engine:
     """Open the memory in a file or on a server, creating it if it is not there.
@@ -126,10 +125,10 @@ def open(
         for a language model, which reads relations too, or an extractor.
     anchors
         What reads the time a query names: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for a language model (see
-        :mod:`memorata.engine.services.anchors`), or an extractor.
+        :mod:`memorata.engine.services.chat`), or an extractor.
     classifier
         What tells the type of a query, for recipes that follow it: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for
-        a language model (see :mod:`memorata.engine.services.queries`), or a classifier.
+        a language model (see :mod:`memorata.engine.services.chat`), or a classifier.
     summaries
         What writes about communities beside the statistics: ``"none"``, ``"chat:MODEL@ADDRESS"`` for a
         language model, or a writer.
@@ -140,13 +139,13 @@ def open(
         marker in its place.
     life
         The rules by which memories live, as a
-        :class:`~memorata.engine.lifecycle.rules.LifecycleRules`, or some of
+        :class:`~memorata.engine.rules.LifecycleRules`, or some of
         them by name.
     duplicates
         What `remember` does about what was said before, in the same words (``"exact"``) or also in nearly the
         same (``"near"``): it is superseded by the earlier memory. ``"off"`` to write everything as it comes.
     dedupe
-        Rules of that, as a :class:`~memorata.engine.write.drafts.DedupeRules` or some of them by name: the
+        Rules of that, as a :class:`~memorata.engine.rules.DedupeRules` or some of them by name: the
         least cosine (`threshold`), which of two stays (`strategy`), MinHash `permutations`.
     durable
         Whether an acknowledged write survives a power cut.

@@ -9,20 +9,19 @@ no access by itself: over HTTP a key must allow every namespace that is touched.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
 from memorata._frozen import frozen
-from memorata.engine.embedding import address, cached_vectors
 from memorata.engine.runtime import Runtime
+from memorata.engine.transfer import declare
 from memorata.engine.write.purge import Purge
-from memorata.engine.write.terms import embedded_text
+from memorata.engine.write.writer import stored_entries
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import Memory
-from memorata.store.entries import Entry, all_pages
+from memorata.store.entries import all_pages
 
 LINK: Final = "link"
 """The kind of saved setting that a link is; its name is the path of the linked namespace."""
@@ -225,8 +224,7 @@ class Namespaces:
         store, ids = self._store, {memory.id for memory in memories}
         if existing := store.known([(target, id_) for id_ in ids]):
             raise InvalidArgument("to", target, f"one without a memory {min(existing)[1]}, which moves there")
-        keys = [(path, address(embedded_text(memory))) for memory in memories]
-        vectors = cached_vectors(store, keys)
+        moved = stored_entries(self._runtime, memories, target)
         relations = [relation for relation in store.relations.list(path) if relation.asserted_by in ids]
         entities = store.entities.list(path)
         hidden = [mark for mark in store.hidden(path) if mark.memory_id in ids]
@@ -237,13 +235,7 @@ class Namespaces:
             if recall.shown and ids.issuperset(recall.ids[at] for at in recall.shown)
         ]
         store.purge(path, [memory.id for memory in memories], erase=False)
-        moved = [replace(memory, namespace=target) for memory in memories]
-        store.add(
-            [
-                Entry(memory, self._runtime.terms_of(memory), vectors.get(key), key[1])
-                for memory, key in zip(moved, keys, strict=True)
-            ]
-        )
+        store.add(moved)
         store.hide(target, hidden)
         store.recalls.move(path, target, recalls)
         store.feedback.put(target, feedback)
@@ -251,14 +243,7 @@ class Namespaces:
         mentioned = {name for memory in memories for name in memory.entities}
         mentioned |= {name for relation in relations for name in (relation.source, relation.target)}
         for record in entities:
-            entity = record.entity
-            if record.merged_into is None and entity.name in mentioned - declared:
-                store.entities.describe(
-                    target,
-                    entity.name,
-                    type=entity.type,
-                    aliases=entity.aliases,
-                    description=entity.description,
-                )
+            if record.merged_into is None and record.entity.name in mentioned - declared:
+                declare(store, target, record.entity)
         if relations:
             store.relations.add(target, relations, self._runtime.clock())

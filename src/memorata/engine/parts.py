@@ -13,18 +13,16 @@ from memorata.embed.port import Embedder, Reranker
 from memorata.engine.admin import Admin
 from memorata.engine.embedding import CurrentEmbedder, EmbedderRetry
 from memorata.engine.feedback import FeedbackLog
-from memorata.engine.graph.lookup import Lookup
-from memorata.engine.idempotency import Idempotency
-from memorata.engine.leases import SECONDS, Leases
-from memorata.engine.lifecycle.rules import LifecycleRules
+from memorata.engine.graph import Lookup
 from memorata.engine.recall.log import Logging, RecallLog
 from memorata.engine.recall.query import Request
 from memorata.engine.recall.recaller import Recaller
 from memorata.engine.recall.result import RecallResult
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.recipes.saved import Recipes
-from memorata.engine.runtime import Runtime
-from memorata.engine.write.drafts import DedupeMode, DedupeRules, Drafts
+from memorata.engine.rules import DedupeMode, DedupeRules, LifecycleRules
+from memorata.engine.runtime import LEASE_SECONDS, Runtime
+from memorata.engine.write.drafts import Drafts
 from memorata.engine.write.names import NameIndex
 from memorata.engine.write.purge import Purge
 from memorata.engine.write.terms import dated
@@ -40,12 +38,13 @@ from memorata.text.queries import QueryClassifier, RuleClassifier
 # A facet is loaded when it is first used: a process that recalls starts sooner.
 if TYPE_CHECKING:
     from memorata.embed.token_table import TokenTable
-    from memorata.engine.duplicates.duplicates import DuplicateGroups
+    from memorata.engine.access import Idempotency
+    from memorata.engine.consolidation import Writer as SummaryWriter
+    from memorata.engine.duplicates import DuplicateGroups
     from memorata.engine.engine import Engine
     from memorata.engine.graph.entities import Entities
     from memorata.engine.graph.queries import GraphQueries
-    from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
-    from memorata.engine.lifecycle.lifecycle import Lifecycle
+    from memorata.engine.lifecycle import Lifecycle
     from memorata.engine.namespaces import Namespaces
     from memorata.engine.transfer import Transfer
     from memorata.learn.experiments import Experiments
@@ -76,7 +75,7 @@ class Parts:
         notes: Sequence[str] = (),
         logging: Logging | None = None,
         specification: str | None = None,
-        lease_seconds: float = SECONDS,
+        lease_seconds: float = LEASE_SECONDS,
         absent: EmbedderRetry | None = None,
         tables: Sequence[TokenTable] = (),
         summaries: SummaryWriter | None = None,
@@ -90,26 +89,24 @@ class Parts:
         self.dedupe_mode = DedupeMode.of(duplicates)
         self._classifier = RuleClassifier() if classifier is None else classifier
         self._anchors = RuleAnchors() if anchors is None else anchors
-        self.runtime = runtime = Runtime(
-            store, analyser, clock, namespace, LifecycleRules.of(life), DedupeRules.of(dedupe)
-        )
+        rules = LifecycleRules.of(life), DedupeRules.of(dedupe)
+        self.runtime = runtime = Runtime(store, analyser, clock, namespace, *rules, lease_seconds)
+        self.leases = runtime.leases
         self.recipes = Recipes(runtime, recipe)
         self.recipe = self.recipes.default
-        self.leases = Leases(store, clock, lease_seconds)
         self._names = names = NameIndex(store, extractor)
         mentioned = None if extractor is None else names.mentioned_by_all
         drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
         log_settings = Logging() if logging is None else logging
         self.recall_log = RecallLog(store, log_settings, random_bits, drafts.clean_text)
         self.feedback = FeedbackLog(runtime, self.recall_log)
-        self.idempotency = Idempotency(runtime, self.recall_log)
         self._embedding = CurrentEmbedder(store, embedder, specification, absent, notes)
         self._writer = Writer(runtime, self._embedding, drafts, names)
         self._lookup = Lookup(runtime, names)
         self._purge = Purge(runtime, names, self._before_purge)
         if embedder is not None:
             store.use_embedder(embedder.name, embedder.dimension)
-        self.admin = Admin(runtime, self._embedding, self.leases, self._purge)
+        self.admin = Admin(runtime, self._embedding, self._purge)
         self._embedding.notes = (*self._embedding.notes, *self.admin.notes)
 
     @cached_property
@@ -129,18 +126,18 @@ class Parts:
     @cached_property
     def duplicates(self) -> DuplicateGroups:
         """Duplicates and contradictions: find, supersede, undo, resolve, …."""
-        from memorata.engine.duplicates.duplicates import DuplicateGroups
+        from memorata.engine.duplicates import DuplicateGroups
 
-        return DuplicateGroups(self.runtime, self._embedding, self._writer, self.leases)
+        return DuplicateGroups(self.runtime, self._embedding, self._writer)
 
     @cached_property
     def lifecycle(self) -> Lifecycle:
         """What is kept, confirmed, promoted, expired and summarised: maintain, pin, mark_used, …."""
-        from memorata.engine.lifecycle.consolidation import Consolidation
-        from memorata.engine.lifecycle.lifecycle import Lifecycle
+        from memorata.engine.consolidation import Consolidation
+        from memorata.engine.lifecycle import Lifecycle
 
-        consolidation = Consolidation(self.runtime, self._embedding, self._writer, self.leases)
-        return Lifecycle(self.runtime, self._writer, consolidation, self.leases, self.admin)
+        consolidation = Consolidation(self.runtime, self._embedding, self._writer)
+        return Lifecycle(self.runtime, self._writer, consolidation, self.admin)
 
     @cached_property
     def experiments(self) -> Experiments:
@@ -158,13 +155,18 @@ class Parts:
         return Namespaces(self.runtime, self._purge, self._forget_names)
 
     @cached_property
+    def idempotency(self) -> Idempotency:
+        """Requests that are carried out once, however often they are sent: `once`."""
+        from memorata.engine.access import Idempotency
+
+        return Idempotency(self.runtime, self.recall_log)
+
+    @cached_property
     def transfer(self) -> Transfer:
         """Import of records, export, and copies of a whole memory."""
-        from memorata.engine.imports import Imports
         from memorata.engine.transfer import Transfer
 
-        imports = Imports(self.runtime, self._purge)
-        return Transfer(self.runtime, self._embedding, self._writer, imports)
+        return Transfer(self.runtime, self._embedding, self._writer, self._purge)
 
     def through(self, via: str) -> Self:
         """Return this engine for an interface: what is written through it says so in its `source.via`.

@@ -41,17 +41,16 @@ from memorata.engine.config_file import (
 )
 from memorata.engine.engine import Engine
 from memorata.engine.factory import open as open_engine
-from memorata.engine.leases import SECONDS
-from memorata.engine.lifecycle.rules import RULES, LifecycleRules
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
-from memorata.engine.services.specification import (
+from memorata.engine.rules import DEDUPE_RULES, RULES, DedupeMode, DedupeRules, LifecycleRules
+from memorata.engine.runtime import LEASE_SECONDS
+from memorata.engine.services import (
     open_anchors,
     open_classifier,
     open_extractor,
     open_summaries,
 )
-from memorata.engine.write.drafts import DEDUPE_RULES, DedupeMode, DedupeRules
 from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
@@ -223,7 +222,7 @@ class Settings(BaseModel):
     log_limit: int = Field(default=MAX_RECALLS, ge=1, description="How many recalls the log keeps.")
     log_megabytes: int = Field(default=MAX_MEGABYTES, ge=1, description="How large the log grows.")
     lease_seconds: float = Field(
-        default=SECONDS,
+        default=LEASE_SECONDS,
         gt=0,
         allow_inf_nan=False,
         description="After how long a worker that is not heard of is taken over.",

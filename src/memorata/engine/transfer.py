@@ -7,30 +7,37 @@ At the end both sides are read and compared, memory by memory.
 
 Copied are memories, hidden ones too and which of those repeat others, entities and
 relations. Logs of recalls, saved settings, runs over duplicates and keys stay where they are.
+
+Which memories and relations an import brought is noted in the transaction that writes them, as slots and
+change numbers under the import's id, so that it can be undone: nothing of what a memory says, and nothing
+that a purge would have to look for. What was there before is not part of it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from memorata._frozen import frozen
-from memorata.engine.embedding import CurrentEmbedder, address, cached_vectors
+from memorata.engine.embedding import CurrentEmbedder
 from memorata.engine.gc_pause import gc_paused
-from memorata.engine.imports import Imports
 from memorata.engine.runtime import Runtime
-from memorata.engine.word_settings import ANALYSER, note_words_read
-from memorata.engine.write.terms import embedded_text, terms_of
-from memorata.engine.write.writer import Writer, batches
-from memorata.model.entity import Relation
+from memorata.engine.write.purge import Purge
+from memorata.engine.write.terms import ANALYSER, note_words_read
+from memorata.engine.write.writer import Writer, batches, stored_entries
+from memorata.model import checks
+from memorata.model.entity import Entity, Relation
 from memorata.model.errors import InvalidArgument, StoreCorrupt
+from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
-from memorata.store.entries import Entry, Hidden
+from memorata.store.entries import Hidden
 from memorata.store.memory.repeats import Linked
 from memorata.store.store import Store
 
@@ -41,7 +48,6 @@ _EQUAL_SETTINGS: Final = ("analyser", "language", "min_length")
 _COPIED_SETTINGS: Final = (*_EQUAL_SETTINGS, "embedder", "embedder_dimension")
 _STORE_FIELDS: Final = frozenset({"version", "embedder"})
 """What a store keeps of a memory for itself: its version, and the embedder of its vectors."""
-_Item = TypeVar("_Item")
 
 
 @frozen
@@ -70,10 +76,8 @@ class CopyReport:
 class Transfer:
     """The facet `transfer` of an engine: memories out of this store and into it, as they are."""
 
-    def __init__(
-        self, runtime: Runtime, embedding: CurrentEmbedder, writer: Writer, imports: Imports
-    ) -> None:
-        self.imports = imports
+    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, writer: Writer, purge: Purge) -> None:
+        self.imports = Imports(runtime, purge)
         """What imports brought: list them, and undo one."""
         self._runtime = runtime
         self._store = runtime.store
@@ -96,12 +100,9 @@ class Transfer:
             By namespace, since when some of these, or of those that they supersede, have been hidden.
         """
         existing = self._store.known([(memory.namespace, memory.id) for memory in memories])
+        fresh = [memory for memory in memories if (memory.namespace, memory.id) not in existing]
+        new = list(map(self._writer.drafts.clean, fresh))
         # Embedded before the transaction, which other writers have to wait for.
-        new = [
-            self._writer.drafts.clean(memory)
-            for memory in memories
-            if (memory.namespace, memory.id) not in existing
-        ]
         with gc_paused():
             entries = self._writer.entries(new)
 
@@ -191,7 +192,7 @@ def _pass(source: Runtime, target: Store, progress: Callable[[int], None]) -> tu
         fresh = [memory for memory in batch if (memory.namespace, memory.id) not in existing]
         with target.together():
             if fresh:
-                target.add(_entries(source, [_addable(target, memory, relinked) for memory in fresh]))
+                target.add(stored_entries(source, [_addable(target, memory, relinked) for memory in fresh]))
             for memory in batch:
                 if (memory.namespace, memory.id) in existing:
                     changed += _updated(source, target, memory, relinked)
@@ -204,15 +205,6 @@ def _pass(source: Runtime, target: Store, progress: Callable[[int], None]) -> tu
             _hide(source.store, target, path)
             _declare(source.store, target, path)
     return new, changed
-
-
-def _entries(source: Runtime, memories: list[Memory]) -> list[Entry]:
-    keys = [(memory.namespace, address(embedded_text(memory))) for memory in memories]
-    vectors = cached_vectors(source.store, keys)
-    return [
-        Entry(memory, terms_of(memory, source.analyser), vectors.get(key), key[1])
-        for memory, key in zip(memories, keys, strict=True)
-    ]
 
 
 def _addable(target: Store, memory: Memory, relinked: dict[str, list[Memory]]) -> Memory:
@@ -228,10 +220,7 @@ def _addable(target: Store, memory: Memory, relinked: dict[str, list[Memory]]) -
 
 
 def _updated(source: Runtime, target: Store, memory: Memory, relinked: dict[str, list[Memory]]) -> bool:
-    """Give a memory of the target what is known about it in the source; return whether it differed.
-
-    One that something else has taken the place of, or that took another's, is noted: that is done in the end.
-    """
+    """Give a memory of the target what the source knows about it, but links; return whether it differed."""
     (existing,) = target.get(memory.namespace, [memory.id])
     linked = (memory.superseded_by, memory.supersedes) == (existing.superseded_by, existing.supersedes)
     if not linked:
@@ -245,7 +234,7 @@ def _updated(source: Runtime, target: Store, memory: Memory, relinked: dict[str,
     )
     if updated == existing:
         return not linked
-    target.update(updated, existing.version, lambda changed: terms_of(changed, source.analyser))
+    target.update(updated, existing.version, source.terms_of)
     return True
 
 
@@ -307,16 +296,21 @@ def _declare(source: Store, target: Store, path: str) -> None:
         if before is not None:
             target.entities.describe(path, record.entity.name, aliases=())
     for record in records:
-        entity = record.entity
-        target.entities.describe(
-            path, entity.name, type=entity.type, aliases=entity.aliases, description=entity.description
-        )
+        declare(target, path, record.entity)
     for record in records:
         if record.merged_into is not None:
             target.entities.merge(path, record.merged_into, record.entity.name)
     relations = source.relations.list(path)
     if relations:
-        target.relations.add(path, relations, max(_when(relation.created_at) for relation in relations))
+        latest = max(relation.created_at for relation in relations if relation.created_at)
+        target.relations.add(path, relations, latest)
+
+
+def declare(store: Store, path: str, entity: Entity) -> None:
+    """Declare an entity of one namespace in another."""
+    store.entities.describe(
+        path, entity.name, type=entity.type, aliases=entity.aliases, description=entity.description
+    )
 
 
 def _compared(source: Store, target: Store, new: int, changed: int) -> CopyReport:
@@ -333,16 +327,8 @@ def _compared(source: Store, target: Store, new: int, changed: int) -> CopyRepor
         differing += [f"{path}: {item}" for item in stated if item not in copied]
         declared = sum(isinstance(item, EntityRecord) for item in stated)
         entities, relations = entities + declared, relations + len(stated) - declared
-    return CopyReport(
-        len(counts),
-        sum(counts.values()),
-        new,
-        changed,
-        entities,
-        relations,
-        checksum.hexdigest(),
-        tuple(differing),
-    )
+    numbers = len(counts), sum(counts.values()), new, changed, entities, relations
+    return CopyReport(*numbers, checksum.hexdigest(), tuple(differing))
 
 
 def _declared(store: Store, path: str) -> list[EntityRecord | Relation]:
@@ -369,6 +355,139 @@ def _last_change(store: Store, since: int) -> int:
     return last
 
 
-def _when(moment: datetime | None) -> datetime:
-    assert moment is not None  # a relation of a store says since when it is known
-    return moment
+IMPORT: Final = "import"
+"""The kind of saved setting that a part of an import is; its name is the id of the import."""
+
+
+@frozen
+class Imported:
+    """An import: its id, where it came from, when it began, and how much of it there is still to undo."""
+
+    id: str
+    source: str
+    at: datetime
+    memories: int
+    relations: int
+
+
+@frozen
+class Undone:
+    """What undoing an import took out, or would: memories by namespace, and how many relations."""
+
+    memories: dict[str, tuple[str, ...]]
+    relations: int
+
+
+class Imports:
+    """Notes what imports bring into a store, lists them, and undoes one."""
+
+    def __init__(self, runtime: Runtime, purge: Purge) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._purge = purge
+
+    def begin(self) -> str:
+        """Return an id for an import."""
+        return uuid7(self._runtime.clock(), secrets.randbits(RANDOM_BITS))
+
+    def note(self, id: str, source: str, memories: Sequence[Memory]) -> None:
+        """Note memories that were just written, inside the transaction that wrote them."""
+        by_namespace: dict[str, list[str]] = {}
+        for memory in memories:
+            by_namespace.setdefault(memory.namespace, []).append(memory.id)
+        for path, ids in by_namespace.items():
+            slots = sorted(self._store.paths.slots(path, ids).values())
+            self._save(path, id, {"source": source, "slots": _ranges(slots), "changes": []})
+
+    def note_relation(self, id: str, source: str, path: str) -> None:
+        """Note the relation that was just written, inside the transaction that wrote it."""
+        change = self._store.paths.change(path)
+        self._save(path, id, {"source": source, "slots": [], "changes": [change]})
+
+    def list(self, *, namespace: str | None = None) -> tuple[Imported, ...]:
+        """Return the imports into a namespace that were not undone, the latest first."""
+        path = self._runtime.path(namespace)
+        imports: dict[str, Imported] = {}
+        # The latest part of an import comes first, and its first part says when it began.
+        for part in self._store.saved_settings.list(path, IMPORT):
+            later = imports.get(part.name, Imported(part.name, "", part.at, 0, 0))
+            memories = later.memories + sum(last - first + 1 for first, last in part.data["slots"])
+            relations = later.relations + len(part.data["changes"])
+            imports[part.name] = Imported(part.name, part.data["source"], part.at, memories, relations)
+        return tuple(imports.values())
+
+    def undo(self, id: str, *, purge: bool = False, dry_run: bool = False) -> Undone:
+        """Undo an import, in every namespace that it wrote to; what was there before it stays.
+
+        Parameters
+        ----------
+        id
+            The import, as `list` names it.
+        purge
+            Remove what it brought for good, so that the same import can be run again; without, memories are
+            forgotten, and `restore` brings them back.
+        dry_run
+            Only return what would go.
+
+        Notes
+        -----
+        Relations that the import declared by themselves are taken back either way, and with them entities
+        that nothing else refers to. Without `purge` it is one transaction; a purge is one for each namespace,
+        and can be run again where it broke off.
+
+        Examples
+        --------
+        >>> import memorata
+        >>> from memorata.service.formats.record import Record
+        >>> from memorata.service.transfer import Importer
+        >>> with memorata.open(":memory:", embedder="lexical") as memory:
+        ...     Importer(memory, batch="notes").add([Record(1, {"content": "Anna likes tea."})])
+        ...     (done,) = memory.transfer.imports.list()
+        ...     undone = memory.transfer.imports.undo(done.id)
+        ...     done.source, done.memories, len(memory.list().memories)
+        ('notes', 1, 0)
+        """
+        checks.text("id", id)
+        checks.flag("purge", purge)
+        paths = self._store.paths.with_setting(IMPORT, id)
+        if not paths:
+            raise InvalidArgument("id", id, "an import that was not undone (memorata import list)")
+        ids: dict[str, tuple[str, ...]] = {}
+        changes: dict[str, list[int]] = {}
+        for path in paths:
+            parts = [part.data for part in self._store.saved_settings.list(path, IMPORT, id)]
+            slots = [
+                slot for part in parts for first, last in part["slots"] for slot in range(first, last + 1)
+            ]
+            ids[path] = tuple(self._store.paths.ids(path, slots).values())
+            changes[path] = [change for part in parts for change in part["changes"]]
+        if checks.flag("dry_run", dry_run):
+            return Undone(ids, sum(map(len, changes.values())))
+        relations, now = 0, self._runtime.clock()
+        with nullcontext() if purge else self._store.together():
+            for path in paths:
+                relations += self._store.relations.remove_changes(path, changes[path])
+                if purge:
+                    ids[path] = tuple(self._purge.memories(path, ids[path]))
+                else:
+                    self._store.forget(path, ids[path], now)
+                self._store.saved_settings.withdraw_all(path, IMPORT, id, now)
+        return Undone(ids, relations)
+
+    def _save(self, path: str, id: str, data: dict[str, object]) -> None:
+        self._store.saved_settings.save(path, IMPORT, id, data, {}, self._runtime.clock())
+
+
+def _ranges(slots: Sequence[int]) -> list[list[int]]:
+    """Return sorted numbers as ranges, both ends included.
+
+    >>> _ranges([1, 2, 3, 7])
+    [[1, 3], [7, 7]]
+    """
+    ranges: list[list[int]] = []
+    for slot in slots:
+        if ranges and slot == ranges[-1][1] + 1:
+            ranges[-1][1] = slot
+        else:
+            ranges.append([slot, slot])
+    return ranges

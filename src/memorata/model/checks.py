@@ -234,10 +234,7 @@ def numbers(argument: str, values: object) -> FloatArray:
 
 
 def matrix(argument: str, values: object) -> FloatArray:
-    """Return vectors as a two-dimensional float64 array with one row per item.
-
-    Float32 input is widened, so that every result is computed at one precision.
-    """
+    """Return vectors as a two-dimensional float64 array with one row per item; float32 input is widened."""
     array = _float64(argument, values, "a list of vectors of one length")
     if array.ndim == 1 and array.size == 0:
         array = array.reshape(0, 0)

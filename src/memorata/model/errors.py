@@ -87,19 +87,8 @@ class MemorataError(Exception):
 
 
 class InvalidArgument(MemorataError, ValueError):
-    """An argument whose value cannot be used.
+    """An argument whose value cannot be used; `expected` ends the sentence "… must be".
 
-    Parameters
-    ----------
-    argument
-        The name of the argument, with an index where one element is at fault: ``scores[3]``.
-    value
-        The value that was given.
-    expected
-        What would have been accepted, as the end of the sentence "… must be".
-
-    Examples
-    --------
     >>> raise InvalidArgument("alpha", 1.5, "a number from 0 to 1")
     Traceback (most recent call last):
     ...

@@ -38,15 +38,6 @@ _well_formed: set[str] = set()
 def uuid7(now: datetime, random_bits: int) -> str:
     """Return a UUIDv7 as text: 48 bits of milliseconds since 1970, then 74 random bits.
 
-    Parameters
-    ----------
-    now
-        When the identified thing came to be; an aware datetime from 1970 on.
-    random_bits
-        A random whole number below 2**74, such as ``secrets.randbits(74)``.
-
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> uuid7(datetime(2026, 5, 7, tzinfo=UTC), 0)
     '019dffbb-f000-7000-8000-000000000000'
@@ -71,10 +62,7 @@ def uuid7(now: datetime, random_bits: int) -> str:
 
 
 def memory_id(argument: str, value: object) -> str:
-    """Return `value` if it can identify a memory: text of 1 to 128 characters, none of them white space.
-
-    Memorata makes UUIDv7 identifiers; imports may bring their own.
-    """
+    """Return `value` if it can identify a memory: text of 1 to 128 characters, none of them white space."""
     # The usual case first: plain text needs no look at its surrogates, nor at each of its characters.
     if type(value) is str and value.isascii():
         if value.isprintable() and " " not in value and 0 < len(value) <= _MAX_ID_LENGTH:

@@ -79,10 +79,9 @@ class Source:
     def is_turn(self) -> bool:
         """Whether it is a turn of a transcript: it has a speaker, a session, and a position in it.
 
-        A turn is an event: "yes", said twice, is not one thing said once. Each has its
-        neighbours, which recall reads it with, and together they are the record, word for word. So turns are
-        never duplicates. A passage of a text has a session and a position as well, for it is read with its
-        neighbours too, but no speaker: a note that stands in two files is one note.
+        A turn is an event, and never a duplicate: "yes", said twice, is not one thing said once. A passage
+        of a text has a session and a position as well, but no speaker: a note that stands in two files is
+        one note.
         """
         return self.position is not None and bool(self.speaker) and bool(self.session)
 
@@ -361,11 +360,7 @@ def build_memory(values: Mapping[str, Any]) -> Memory:
 
 
 def trusted_memory(values: Sequence[Any]) -> Memory:
-    """Return a memory of the values of all its fields, in their order, which are known to be good.
-
-    Reading ten memories must not cost more than finding them, and what is in a store was checked on its way
-    in.
-    """
+    """Return a memory of the values of all its fields, in their order, which were checked on their way in."""
     if len(values) != len(_NAMES):
         raise InvalidArgument("values", values, f"the values of all {len(_NAMES)} fields")
     return _closed(_Open(*values))
@@ -383,10 +378,7 @@ def _rebuilt(values: dict[str, Any]) -> Memory:
 
 
 def check_length(argument: str, value: str, most: int) -> None:
-    """Raise if a text is too long.
-
-    >>> check_length("category", "fact", MAX_NAME)
-    """
+    """Raise if a text is too long."""
     if len(value) > most:
         raise InvalidArgument(argument, value, f"at most {most:,} characters, not {len(value):,}")
 

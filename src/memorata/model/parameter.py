@@ -23,18 +23,11 @@ _Rules = TypeVar("_Rules")
 class Declared:
     """What an annotation adds to an argument: its meaning and the range worth exploring.
 
-    Parameters
-    ----------
-    doc
-        One sentence for a person who is about to change the value.
-    low, high
-        The range a slider or a tuner moves over. A function may accept more; it never needs more.
-    choices
-        The accepted names, for an argument that takes one of a few strings.
-    group
-        The heading under which pages and documents show it.
-    search
-        Whether a change of it needs another search; what only ranks can be tried on logged recalls.
+    - `doc`: one sentence for a person who is about to change the value.
+    - `low`, `high`: the range a slider or a tuner moves over; a function may accept more.
+    - `choices`: the accepted names, for an argument that takes one of a few strings.
+    - `group`: the heading under which pages and documents show it.
+    - `search`: whether a change of it needs another search; what only ranks can be tried on logged recalls.
     """
 
     doc: str
@@ -86,8 +79,6 @@ class Parameter:
 def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """Return the declared parameters of `function`, in the order of its signature.
 
-    Examples
-    --------
     >>> from typing import Annotated
     >>> def boost(score: float, *, strength: Annotated[float, Declared("How much.", 0, 1)] = 0.4) -> float:
     ...     return score * (1 + strength)
@@ -104,6 +95,12 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
             facts = (getattr(declared, fact.name) for fact in fields(declared))
             parameters.append(Parameter(name, type(argument.default), argument.default, *facts))
     return tuple(parameters)
+
+
+def check_fields(rules: object, parameters: tuple[Parameter, ...]) -> None:
+    """Check the declared fields of a frozen object that is being made, and keep them as their types say."""
+    for parameter in parameters:
+        object.__setattr__(rules, parameter.name, parameter.checked(getattr(rules, parameter.name)))
 
 
 def rules_from(cls: type[_Rules], argument: str, rules: _Rules | Mapping[str, Any] | None) -> _Rules:

@@ -10,9 +10,9 @@ from typing import Any, TypeVar, cast, get_type_hints
 from pydantic import BaseModel, Field, create_model
 
 from memorata.engine.briefing import Section
-from memorata.engine.imports import Imported
-from memorata.engine.imports import Undone as UndoneImport
 from memorata.engine.recall.result import Measure, RecalledPeriod
+from memorata.engine.transfer import Imported
+from memorata.engine.transfer import Undone as UndoneImport
 from memorata.model.entity import Place
 from memorata.model.hit import Feedback
 from memorata.model.memory import Memory, Source

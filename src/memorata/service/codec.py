@@ -24,7 +24,7 @@ from memorata.model.memory import IMPORT, Memory, Source
 if TYPE_CHECKING:
     from memorata.engine import RecallResult, Recipe
     from memorata.engine.briefing import Briefing
-    from memorata.engine.duplicates.search import DuplicateGroup
+    from memorata.engine.duplicate_search import DuplicateGroup
     from memorata.engine.graph.communities import Communities, KnownEntity, Nearby, Paths
     from memorata.engine.graph.entities import About
     from memorata.engine.recipes.saved import SavedRecipe

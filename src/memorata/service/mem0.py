@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime, time
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from memorata.engine.write.memory_keys import KEY, KEY_CREATED_AT, version_id
+from memorata.engine.write.writer import KEY, KEY_CREATED_AT, version_id
 from memorata.model.errors import MemoryNotFound
 from memorata.service.formats.record import text_of
 from memorata.store.entries import all_pages

@@ -1,7 +1,7 @@
 """Declared entities: their names, aliases, types and descriptions, and which were merged into which.
 
 Names are compared folded (:mod:`memorata.text.tokens`). A merged name keeps its row and a redirect, as
-:class:`memorata.text.gazetteer.Redirects` describes; nothing that points to it is rewritten. A change of
+:class:`memorata.text.known_names.Redirects` describes; nothing that points to it is rewritten. A change of
 names is a change like any other: it has a number in the feed, and no memory. Functions that write run inside
 a transaction that holds the namespace; a raised error undoes all of it.
 """

@@ -41,7 +41,7 @@ from memorata.store.rows import (
     moment,
     slots_of,
 )
-from memorata.text.name_matching import may_mention
+from memorata.text.known_names import may_mention
 
 
 @frozen

@@ -5,7 +5,7 @@ language recognised (:mod:`~memorata.text.language`), stop words left out (:mod:
 and words stemmed, all put together by an analyser (:mod:`~memorata.text.analysers`). What kind of answer a
 query wants is read here too (:mod:`~memorata.text.queries`), and so are the times that a text names
 (:mod:`~memorata.text.dates`), the people and things it names (:mod:`~memorata.text.entities`), and whom those
-names mean (:mod:`~memorata.text.gazetteer`). Everything is pure: the same text gives the same result,
+names mean (:mod:`~memorata.text.known_names`). Everything is pure: the same text gives the same result,
 anywhere.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         time_expressions,
     )
     from memorata.text.entities import MENTION_KINDS, EntityExtractor, Extraction, Mention, RuleExtractor
-    from memorata.text.gazetteer import Gazetteer, Redirects
+    from memorata.text.known_names import Gazetteer, Redirects
     from memorata.text.language import DETECTED_LANGUAGES, detect
     from memorata.text.queries import (
         QUERY_TYPES,
@@ -45,7 +45,7 @@ _HOMES = {
         *("TimeExpression", "date_terms", "time_expressions"),
     ),
     ".entities": ("MENTION_KINDS", "EntityExtractor", "Extraction", "Mention", "RuleExtractor"),
-    ".gazetteer": ("Gazetteer", "Redirects"),
+    ".known_names": ("Gazetteer", "Redirects"),
     ".language": ("DETECTED_LANGUAGES", "detect"),
     ".queries": ("QUERY_TYPES", "Classification", "QueryClassifier", "QueryType", "RuleClassifier"),
     ".word_lists": ("STOP_WORD_LANGUAGES", "negations", "stop_words"),

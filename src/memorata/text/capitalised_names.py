@@ -192,9 +192,8 @@ def capitalised_names(text: str, language: str) -> Iterator[tuple[int, int]]:
 def quoted_titles(text: str) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each quoted title, without its quotation marks.
 
-    In a script without capitals a quotation of up to 20 characters that is no sentence is a name. In one with
-    capitals, two words at least must have one, the first and the last among them, and only words as short as
-    "the" may have none.
+    In a script without capitals that is a short quotation that is no sentence. In one with capitals, the
+    first and the last word must have one, and only words as short as "the" may have none.
     """
     if text.isascii() and '"' not in text:
         return

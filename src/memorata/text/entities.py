@@ -1,7 +1,7 @@
 """Entity extraction: the names in a text, the results, and the port of extractors.
 
 The rules work offline, fast and in any script. Three of them look at a text, and where they overlap the
-longest mention stays: names that the namespace knows (:mod:`memorata.text.gazetteer`), names that machines
+longest mention stays: names that the namespace knows (:mod:`memorata.text.known_names`), names that machines
 gave (:func:`machine_names`: addresses, paths, code, handles, tags and numbers), and capitalised names
 (:mod:`memorata.text.capitalised_names`). Dates are read elsewhere (:mod:`memorata.text.dates`). The rules are
 measured on a labelled list in the tests; a tagger or a language model can take their place behind the same
@@ -19,7 +19,7 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument
-from memorata.text.gazetteer import Gazetteer
+from memorata.text.known_names import Gazetteer
 from memorata.text.language import detect
 from memorata.text.word_lists import word_set
 
@@ -38,13 +38,7 @@ _NO_SIGNS = bytes(code for code in range(256) if chr(code) not in _SIGNS_OF_NAME
 
 @frozen
 class Mention:
-    """A name in a text, ``source[start:end] == text``, of one of :data:`MENTION_KINDS`.
-
-    Examples
-    --------
-    >>> Mention("Anna", "name", 6, 10).kind
-    'name'
-    """
+    """A name in a text, ``source[start:end] == text``, of one of :data:`MENTION_KINDS`."""
 
     text: str
     kind: str
@@ -92,8 +86,6 @@ _NOTHING: Final = Extraction()
 class RuleExtractor:
     """Reads names by rules; `default` is the language of a text too short to tell.
 
-    Examples
-    --------
     >>> reader = RuleExtractor()
     >>> [(m.text, m.kind) for m in reader.mentions("Yesterday Anna pinged @ben about UAV-001.")]
     [('Anna', 'name'), ('@ben', 'handle'), ('UAV-001', 'id')]
@@ -159,10 +151,7 @@ def _without(text: str, spans: list[tuple[int, int, str]]) -> str:
 
 
 def non_overlapping(text: str, spans: Iterable[tuple[int, int, str]]) -> tuple[Mention, ...]:
-    """Return what several readers found, start, end and kind each, as mentions that do not overlap.
-
-    Of those that do the longest stays; of equally long ones the one that was found first.
-    """
+    """Return what several readers found as mentions: the longest, of equals the first, where they overlap."""
     candidates = list(spans)
     if len(candidates) == 1:
         ((start, end, kind),) = candidates

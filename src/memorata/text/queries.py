@@ -43,15 +43,7 @@ _KEY: Final = 2
 
 @frozen
 class Classification:
-    """The type of a query, and how sure that is, from 0 to 1.
-
-    Below 0.6 the type is a guess, and a caller should treat the query as being of no type.
-
-    Examples
-    --------
-    >>> Classification("factual", 0.86).type
-    'factual'
-    """
+    """The type of a query, and how sure that is, from 0 to 1; below 0.6 it is a guess."""
 
     type: QueryType
     confidence: float
@@ -84,20 +76,11 @@ class RuleClassifier:
     """Tells the type by the cues in the query: question words, verbs of liking, numbers, names.
 
     Every cue adds to its type: 3 when strong, 1 when clear, 0.5 when faint; a number and a name add 0.5 each
-    to factual. The type with the most wins (ties: factual, preference, conceptual), and
+    to factual. The type with the most wins (ties: factual, preference, conceptual), and its confidence is
+    ``most / (sum over the types + 0.5)``: one strong cue alone gives 0.86, one clear cue 0.67, one faint cue
+    0.5. No cue at all is factual with confidence 0. `default` is the language of a query that does not show
+    its own.
 
-        confidence = most / (sum over the types + 0.5)
-
-    so one strong cue alone gives 0.86, one clear cue 0.67, one faint cue 0.5, and two types with equal
-    evidence never reach 0.5. No cue at all is factual with confidence 0.
-
-    Parameters
-    ----------
-    default
-        The language of a query that does not show its own.
-
-    Examples
-    --------
     >>> RuleClassifier().classify("Why did we choose PostgreSQL?").type
     'conceptual'
     >>> RuleClassifier().classify("Welchen Tee trinkt sie am liebsten?").type

@@ -65,8 +65,6 @@ CALENDAR, DATE_PREPOSITIONS, TITLES, NOT_NAMES, NAME_BEGINNINGS, NAMES_AND_WORDS
 def stop_words(language: str) -> frozenset[str]:
     """Return the stop words of `language`; none for ``"none"``.
 
-    Examples
-    --------
     >>> "the" in stop_words("english"), "not" in stop_words("english"), "battery" in stop_words("english")
     (True, False, False)
     """
@@ -83,8 +81,6 @@ def _stop_words(language: str) -> frozenset[str]:
 def negations(language: str) -> frozenset[str]:
     """Return the words of `language` that deny: kept in the index, and evidence of the language.
 
-    Examples
-    --------
     >>> sorted(negations("german"))[:3]
     ['kein', 'keine', 'keinem']
     """

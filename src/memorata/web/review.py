@@ -13,9 +13,9 @@ from typing import Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
-from memorata.dedupe.strategies import STRATEGIES
+from memorata.dedupe.decisions import STRATEGIES
 from memorata.engine.access import LOCAL
-from memorata.engine.duplicates.search import DuplicateGroup, FoundDuplicates
+from memorata.engine.duplicate_search import DuplicateGroup, FoundDuplicates
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memorata.dedupe.decisions import Verdict
+from memorata.dedupe.decisions import Verdict, resolve
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.dedupe.minhash import ShingleSigner
 from memorata.dedupe.pairs import Method
-from memorata.dedupe.strategies import resolve
 from memorata.dedupe.verification import judge
 from memorata.dedupe.wording import extends
-from memorata.engine.duplicates.search import DuplicateSearch, FoundDuplicates
+from memorata.engine.duplicate_search import DuplicateSearch, FoundDuplicates
 from memorata.index.codes import Floats
 from memorata.model.memory import Memory
 
@@ -221,8 +220,8 @@ def test_the_pairs_that_are_read_are_bounded_however_alike_all_are(embedded: boo
 
 @pytest.mark.untraced
 def test_paraphrases_in_a_crowd_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memorata.engine.duplicates.search._MAX_NEAR_PAIRS", 1_000)
-    monkeypatch.setattr("memorata.engine.duplicates.search._MAX_PAIRS", 1_000)
+    monkeypatch.setattr("memorata.engine.duplicate_search._MAX_NEAR_PAIRS", 1_000)
+    monkeypatch.setattr("memorata.engine.duplicate_search._MAX_PAIRS", 1_000)
     names = [f"{one}{other}o".title() for one in "bdfgklmnpr" for other in "aeiou"]
     said = [memory(place, f"{name} paid the bill of the cafe") for place, name in enumerate(names * 2)]
     said = [replace(each, id=f"m{place}") for place, each in enumerate(said)]
@@ -244,7 +243,7 @@ def test_a_long_chain_is_grouped_in_one_pass(monkeypatch: pytest.MonkeyPatch) ->
         calls += 1
         return judge(*given, **options)
 
-    monkeypatch.setattr("memorata.engine.duplicates.search.judge", counted)
+    monkeypatch.setattr("memorata.engine.duplicate_search.judge", counted)
     found = search(said)
     assert [group.repeats[0].id for group in found.groups] == ["m0"]
     assert calls <= 4 * len(said)

@@ -184,7 +184,7 @@ def test_turns_forgotten_and_expired_memories_are_not_compared(memory: Engine) -
 
 
 def test_an_interrupted_run_is_gone_on_with(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memorata.engine.duplicates.duplicates._GROUPS_PER_TRANSACTION", 1)
+    monkeypatch.setattr("memorata.engine.duplicates._GROUPS_PER_TRANSACTION", 1)
     memory.remember_many([text for text in ("tea", "milk", "beer") for _ in range(2)])
 
     def stop(what: str, done: int, total: int) -> None:

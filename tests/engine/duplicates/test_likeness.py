@@ -5,7 +5,7 @@ import pytest
 
 from memorata.dedupe.minhash import ShingleSigner
 from memorata.dedupe.pairs import Method
-from memorata.engine.duplicates.search import Candidates, Likeness, joined, most_alike
+from memorata.engine.duplicate_search import Candidates, Likeness, joined, most_alike
 from memorata.index.codes import Floats
 
 
@@ -40,7 +40,7 @@ def test_in_a_crowd_the_pairs_grow_with_the_number_and_not_with_its_square() -> 
 
 
 def test_a_sample_tells_a_crowd(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memorata.engine.duplicates.search._MAX_NEAR_PAIRS", 1_000)
+    monkeypatch.setattr("memorata.engine.duplicate_search._MAX_NEAR_PAIRS", 1_000)
     looked, same = Likeness(0.92, ShingleSigner()), np.zeros(60, np.uint64)
     assert looked.crowded(crowd(60), same)
     assert not looked.crowded(crowd(60), np.arange(60, dtype=np.uint64))
@@ -51,8 +51,8 @@ def test_of_very_many_pairs_each_memory_keeps_those_most_like_it(monkeypatch: py
     pairs = np.array([[0, 1], [0, 2], [0, 3], [1, 2]], np.intp)
     found = Candidates(pairs, np.array([0.93, 0.99, 0.95, np.nan]))
     assert most_alike(found) is found
-    monkeypatch.setattr("memorata.engine.duplicates.search._MAX_PAIRS", 3)
-    monkeypatch.setattr("memorata.engine.duplicates.search._MAX_PAIRS_PER_MEMORY", 2)
+    monkeypatch.setattr("memorata.engine.duplicate_search._MAX_PAIRS", 3)
+    monkeypatch.setattr("memorata.engine.duplicate_search._MAX_PAIRS_PER_MEMORY", 2)
     assert most_alike(found).pairs.tolist() == [[0, 2], [0, 3], [1, 2]]
 
 

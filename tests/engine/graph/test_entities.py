@@ -13,7 +13,7 @@ from memorata.engine.graph.communities import KnownEntity
 from memorata.model import Entity, InvalidArgument, Relation
 from memorata.model.errors import EntityNotFound, StoreUnavailable
 from memorata.text.entities import Extraction, Mention
-from memorata.text.gazetteer import Gazetteer, Redirects
+from memorata.text.known_names import Gazetteer, Redirects
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import memorata
 from memorata import Engine
-from memorata.engine.graph.lookup import Graphs
+from memorata.engine.graph import Graphs
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.engine.write.names import NameIndex
 from memorata.model import InvalidArgument, Relation

@@ -9,7 +9,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.engine.graph.lookup import Graphs
+from memorata.engine.graph import Graphs
 from memorata.engine.graph.namespace_graph import in_order
 from memorata.engine.write.names import NameIndex
 

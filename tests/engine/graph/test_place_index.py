@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import memorata
-from memorata.engine.graph.place_index import PlaceIndex
+from memorata.engine.graph import PlaceIndex
 from memorata.index.record import visible
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)

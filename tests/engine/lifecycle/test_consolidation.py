@@ -10,7 +10,7 @@ import pytest
 
 import memorata
 from memorata import Engine, Memory
-from memorata.engine.lifecycle.rules import LifecycleRules
+from memorata.engine.rules import LifecycleRules
 from memorata.engine.write.purge import SUMMARY_OF
 from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid
 from memorata.model.memory import Tier

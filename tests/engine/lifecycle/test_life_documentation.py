@@ -5,7 +5,7 @@ import io
 import re
 from pathlib import Path
 
-from memorata.engine.lifecycle.rules import RULES
+from memorata.engine.rules import RULES
 
 TEXT = (Path(__file__).parents[3] / "docs" / "life.md").read_text("utf-8")
 

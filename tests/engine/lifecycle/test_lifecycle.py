@@ -9,8 +9,8 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.engine.lifecycle.lifecycle import STEPS
-from memorata.engine.lifecycle.rules import LifecycleRules
+from memorata.engine.lifecycle import STEPS
+from memorata.engine.rules import LifecycleRules
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Tier
 

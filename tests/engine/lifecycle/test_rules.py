@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.engine.lifecycle.rules import DEFAULT_RULES, RULES, LifecycleRules
+from memorata.engine.rules import DEFAULT_RULES, RULES, LifecycleRules
 from memorata.index.record import packed, unpacked
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Tier

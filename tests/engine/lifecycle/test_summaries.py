@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memorata.engine.lifecycle.consolidation import SentenceWriter, Writer, headed
+from memorata.engine.consolidation import SentenceWriter, Writer, headed
 from memorata.model.memory import Memory, Source
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorata.engine.lifecycle.consolidation import MIN_COHESION, linked, themes
+from memorata.engine.consolidation import MIN_COHESION, linked, themes
 
 
 def found(

@@ -10,10 +10,10 @@ import pytest
 import memorata
 from memorata.engine import Recipe
 from memorata.engine.graph.namespace_graph import NamespaceGraph
-from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.recall import recaller as recalling
 from memorata.engine.recall.query import RecallContext
 from memorata.engine.recall.ranking import Ranked, run
+from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
 from memorata.model.entity import Period, Place
 
 Make = Callable[..., RecallContext]

@@ -10,7 +10,7 @@ import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
 from memorata.engine.embedding import Embedding
-from memorata.engine.graph.lookup import Graphs
+from memorata.engine.graph import Graphs
 from memorata.engine.recall.query import Request
 from memorata.engine.recall.recaller import Recaller
 from memorata.engine.recipes.recipe import recipe

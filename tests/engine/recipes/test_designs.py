@@ -10,8 +10,8 @@ import pytest
 import memorata
 from memorata import Engine
 from memorata.engine import PARAMETERS, RECIPES, RecallResult
+from memorata.engine.rules import DedupeRules
 from memorata.engine.settings import Settings
-from memorata.engine.write.drafts import DedupeRules
 from memorata.model.errors import EmbedderError, InvalidArgument
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import memorata
 from memorata.embed.http_client import RetryPolicy
-from memorata.engine.services.anchors import ChatAnchors, expression
+from memorata.engine.services.chat import ChatAnchors, expression
 from memorata.model import InvalidArgument
 from memorata.model.errors import ServiceAnswerInvalid
 from memorata.text import AnchorExtractor, FallibleAnchors, RuleAnchors
@@ -123,33 +123,11 @@ def test_days_are_those_of_the_zone_of_now(model: Model) -> None:
     assert found.period.start == datetime(2021, 6, 1, tzinfo=tokyo)
 
 
-def test_a_question_is_sent_once_a_day_where_answers_are_kept(model: Model) -> None:
-    cache: dict[str, str] = {}
-    anchors = reader(model, cache=cache)
-    first = anchors.anchor(MOVE, NOW)
-    assert anchors.anchor(MOVE, NOW + timedelta(hours=3)) == first
-    assert anchors.anchor("tea?", NOW) is anchors.anchor("tea?", NOW) is None
-    assert len(model.asked) == 2
-    anchors.anchor(MOVE, NOW + timedelta(days=1))
-    assert len(model.asked) == 3
-    assert reader(model, cache=cache).anchor(MOVE, NOW) is not None
-    assert len(model.asked) == 3
-
-
-def test_nothing_is_kept_unless_asked_for(model: Model) -> None:
+def test_nothing_is_kept(model: Model) -> None:
     """Who asks for another namespace could tell by the time it takes what was asked here."""
     anchors = reader(model)
     assert anchors.anchor(MOVE, NOW) == anchors.anchor(MOVE, NOW)
     assert len(model.asked) == 2
-
-
-def test_a_spoilt_cache_is_asked_again(model: Model) -> None:
-    cache: dict[str, str] = {}
-    reader(model, cache=cache).anchor(MOVE, NOW)
-    for spoilt in ("nonsense", "[]", '{"phrase": "elsewhere"}'):
-        cache[next(iter(cache))] = spoilt
-        assert reader(model, cache=cache).anchor(MOVE, NOW) is not None
-    assert len(model.asked) == 4
 
 
 @pytest.mark.parametrize(
@@ -173,14 +151,12 @@ def test_where_the_model_fails_the_rules_read_the_question_and_that_is_said(
     model: Model, turn: Turn, why: str
 ) -> None:
     model.turns = [turn]
-    cache: dict[str, str] = {}
     question = "Where did we eat in May?"
-    read = reader(model, cache=cache).read(question, NOW)
+    read = reader(model).read(question, NOW)
     assert read.expression == RuleAnchors().anchor(question, NOW)
     assert days(read.expression) == ("May", "2023-05-01", "2023-06-01")
     assert read.failure.startswith("the time of the question was read by rules: ")
     assert why in read.failure
-    assert cache == {}
 
 
 def test_a_passing_failure_is_tried_again(model: Model) -> None:
@@ -198,7 +174,7 @@ def test_a_slow_model_is_not_waited_for(model: Model) -> None:
 
 def test_who_is_away_is_left_alone_for_a_while(model: Model) -> None:
     seconds = [0.0]
-    anchors = reader(model, clock=lambda: seconds[0])
+    anchors = reader(model, retry=replace(HASTY, clock=lambda: seconds[0]))
     model.turns = [(500, b"")] * 3
     for _ in range(5):
         assert "gave up after 3 attempts" in anchors.read(MOVE, NOW).failure
@@ -266,7 +242,7 @@ def test_no_answer_is_so_odd_that_it_does_harm(answer: Any) -> None:
 
 @pytest.mark.parametrize(
     ("argument", "value"),
-    [("address", "nowhere"), ("cache", ["a"]), ("model", None), ("otherwise", "rules")],
+    [("address", "nowhere"), ("model", None), ("otherwise", "rules")],
 )
 def test_bad_input(argument: str, value: Any) -> None:
     with pytest.raises(InvalidArgument, match=f"{argument} must be"):

@@ -9,8 +9,8 @@ import pytest
 import memorata
 from memorata.embed.http_client import RetryPolicy
 from memorata.engine.services import chat as chat_service
-from memorata.engine.services.queries import CLASSIFIER_PROMPT, ChatClassifier
-from memorata.engine.services.specification import open_classifier
+from memorata.engine.services import open_classifier
+from memorata.engine.services.chat import CLASSIFIER_PROMPT, ChatClassifier
 from memorata.engine.settings import Settings
 from memorata.model.errors import InvalidArgument, ServiceUnreachable
 from memorata.text.queries import Classification, QueryClassifier, RuleClassifier

@@ -115,29 +115,11 @@ def test_texts_go_in_batches_once_each_and_blank_ones_stay_here(model: Model) ->
     assert [len(extraction.mentions) for extraction in read_texts] == [1, 0, 1, 1, 0, 1]
 
 
-def test_nothing_is_kept_unless_asked_for(model: Model) -> None:
+def test_nothing_is_kept(model: Model) -> None:
     """Who writes to another namespace could tell by the time it takes what this one holds."""
     extractor = reader(model)
     assert extractor.extract(["Ada"]) == extractor.extract(["Ada"])
     assert len(model.asked) == 2
-
-
-def test_answers_are_kept_by_model_and_text(model: Model) -> None:
-    cache: dict[str, str] = {}
-    first = reader(model, cache=cache).extract(["so Ada met Ben."])
-    assert reader(model, cache=cache).extract(["so Ada met Ben."]) == first
-    assert len(model.asked) == 1
-    ChatExtractor("other", model.address, cache=cache).extract(["so Ada met Ben."])
-    assert len(model.asked) == 2
-
-
-def test_a_spoilt_cache_is_asked_again(model: Model) -> None:
-    cache: dict[str, str] = {}
-    reader(model, cache=cache).extract(["so Ada"])
-    for spoilt in ("nonsense", "[]", '"x"'):
-        cache[next(iter(cache))] = spoilt
-        assert read(reader(model, cache=cache).extract(["so Ada"])[0]) == [("Ada", "person")]
-    assert len(model.asked) == 4
 
 
 def test_a_name_that_is_not_in_the_text_is_not_believed(model: Model) -> None:
@@ -197,11 +179,9 @@ def test_one_bad_answer_does_not_lose_the_batch(model: Model) -> None:
 )
 def test_nothing_and_why(model: Model, turn: Turn, why: str) -> None:
     model.turns = [turn]
-    cache: dict[str, str] = {}
-    (extraction,) = reader(model, cache=cache).extract(["so Ada"])
+    (extraction,) = reader(model).extract(["so Ada"])
     assert (extraction.mentions, extraction.relations) == ((), ())
     assert why in extraction.failure
-    assert cache == {}
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
@@ -233,7 +213,7 @@ def test_nobody_there() -> None:
 
 @pytest.mark.parametrize(
     ("argument", "value"),
-    [("address", "nowhere"), ("batch", 0), ("longest", 3), ("cache", ["a"]), ("model", None)],
+    [("address", "nowhere"), ("batch", 0), ("longest", 3), ("model", None)],
 )
 def test_bad_input(argument: str, value: Any) -> None:
     with pytest.raises(InvalidArgument, match=f"{argument} must be"):

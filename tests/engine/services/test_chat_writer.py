@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memorata.embed.http_client import RetryPolicy
-from memorata.engine.lifecycle.consolidation import Writer
+from memorata.engine.consolidation import Writer
 from memorata.engine.services.chat import SUMMARY_PROMPT, ChatWriter
 from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid, ServiceRefused
 from memorata.model.memory import Memory, Source

@@ -16,8 +16,8 @@ import memorata
 from memorata.dedupe.verification import is_turn
 from memorata.embed.port import Prompts, Vectors
 from memorata.engine import Engine
+from memorata.engine.rules import DedupeMode
 from memorata.engine.write.deduplication import Deduplicator, _by_words, _Candidate
-from memorata.engine.write.drafts import DedupeMode
 from memorata.index import openings
 from memorata.index.index import Index
 from memorata.model.errors import EmbedderError, InvalidArgument

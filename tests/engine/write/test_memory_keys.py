@@ -8,7 +8,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.engine.write.memory_keys import latest_version, version_id
+from memorata.engine.write.writer import latest_version, version_id
 from memorata.model.errors import InvalidArgument, MemorataError, MemoryNotFound
 
 

@@ -14,7 +14,7 @@ from memorata.model import Entity, InvalidArgument, Relation
 from memorata.store.dialects import SqliteStore
 from memorata.store.entities import EntityRecord
 from memorata.text.entities import Extraction, Mention, RuleExtractor
-from memorata.text.gazetteer import Gazetteer
+from memorata.text.known_names import Gazetteer
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 NAMES = Names(

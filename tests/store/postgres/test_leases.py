@@ -16,7 +16,7 @@ import pytest
 import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.engine.engine import Engine
-from memorata.engine.lifecycle.lifecycle import MaintenanceReport
+from memorata.engine.lifecycle import MaintenanceReport
 from memorata.model.errors import LeaseLost, WorkUnderWay
 from memorata.store import leases
 from memorata.store.dialects import PostgresStore
@@ -126,7 +126,7 @@ def test_a_killed_worker_is_taken_over_and_everything_is_embedded_once(
     store: PostgresStore, used: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As from another machine, where nobody can see that it is gone.
-    monkeypatch.setattr("memorata.engine.leases.is_gone", lambda worker: False)
+    monkeypatch.setattr("memorata.engine.runtime.is_gone", lambda worker: False)
     with memorata.open(used, embedder=OLD) as memory:
         memory.remember_many([f"thought number {number} about tea" for number in range(96)])
     with subprocess.Popen(

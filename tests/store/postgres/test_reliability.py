@@ -20,8 +20,8 @@ import pytest
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, entry
 
 import memorata
+from memorata.engine.access import IdempotentReply
 from memorata.engine.engine import Engine
-from memorata.engine.idempotency import IdempotentReply
 from memorata.index.lexical import LexicalQuery
 from memorata.model.errors import InvalidArgument, StoreUnavailable
 from memorata.model.memory import Memory

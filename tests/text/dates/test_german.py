@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memorata.text.dates import time_expressions
-from memorata.text.dates.grammar import read_language
+from memorata.text.dates.language import read_language
 
 NOW = datetime(2023, 11, 15, 14, 30, tzinfo=UTC)
 WORDS = read_language("german").vocabulary

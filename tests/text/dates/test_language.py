@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.text.dates import time_expressions
-from memorata.text.dates.grammar import named, numbered, read_language
 from memorata.text.dates.language import (
     DIGITS,
     NUMERIC,
     NUMERIC_DAY_FIRST,
     DateLanguage,
+    named,
+    numbered,
+    read_language,
     single_words,
 )
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from memorata.text.dates import calendar
 from memorata.text.dates.calendar import FIRST_DAY, Days, one_day
-from memorata.text.dates.grammar import read_language
-from memorata.text.dates.language import DIGITS, NUMERIC
+from memorata.text.dates.language import DIGITS, NUMERIC, read_language
 from memorata.text.dates.phrases import (
     DateSpan,
     RuleMatch,

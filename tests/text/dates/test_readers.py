@@ -8,7 +8,7 @@ import pytest
 
 from memorata.text.dates import calendar
 from memorata.text.dates import readers as read
-from memorata.text.dates.grammar import read_language
+from memorata.text.dates.language import read_language
 from memorata.text.dates.readers import Phrase, Reader, Reading
 
 ENGLISH, GERMAN, RUSSIAN = (read_language(name).vocabulary for name in ("english", "german", "russian"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.graph.lookup import memories_at
+from memorata.engine.graph import memories_at
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.graph.adjacency import Graph
 from memorata.graph.communities import Level, communities, leiden
@@ -27,7 +27,7 @@ from memorata.store.entries import Terms
 from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, stop_words
 
 if TYPE_CHECKING:
-    from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
+    from memorata.engine.consolidation import Writer as SummaryWriter
 
 
 @frozen
@@ -254,10 +254,7 @@ def summarised_by_statistics(
     cache: MutableMapping[str, Summary],
     method: str = "propagation",
 ) -> Communities:
-    """Return communities with summaries; of the store only the frequencies of terms are read.
-
-    This takes most of the time, in which other users of the same store need not wait.
-    """
+    """Return communities with summaries; of the store only the frequencies of terms are read."""
     # A bare number says little about a group, and there are many different ones.
     terms = {
         id_: {term: times for term, times in counts.items() if not term.isdecimal()}
@@ -290,11 +287,7 @@ def _function_words() -> frozenset[str]:
 def written_by(
     communities: Communities, selection: Selection, writer: SummaryWriter, cache: MutableMapping[str, str]
 ) -> Communities:
-    """Return communities with what a language model writes about each, beside the statistics.
-
-    A community whose members are the same is not written about again. A model that fails once is not asked
-    for the rest; the statistics stay.
-    """
+    """Return communities with what a language model writes; one that fails is not asked for the rest."""
     groups = []
     failure = ""
     for group, members in zip(communities.groups, selection.largest, strict=True):
@@ -396,11 +389,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 
 
 def written(terms: Iterable[str], content: str) -> dict[str, str]:
-    """Return the word of a text that each of its terms stands for, where one can be found.
-
-    A word belongs to the longest of the terms that it begins with. Of several words of a term the most
-    frequent is taken, of these the shortest, and of these the first in the alphabet.
-    """
+    """Return the word of a text that each of its terms stands for: the most frequent, then the shortest."""
     counts = Counter(_WORD.findall(content))
     exact = {term: term for term in terms}
     shorter = {term[:-1]: term for term in terms if len(term) > 1}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.graph.lookup import Look, Lookup, checked_name
+from memorata.engine.graph import Look, Lookup, checked_name
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
 from memorata.engine.recall.query import UNDONE_ALIAS, undone_aliases
 from memorata.engine.runtime import Runtime
@@ -29,7 +29,7 @@ from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.entries import Hidden
 from memorata.text.analysers import Analyser
-from memorata.text.name_matching import NameMatcher, alias_of
+from memorata.text.known_names import NameMatcher, alias_of
 from memorata.text.tokens import folded
 
 if TYPE_CHECKING:
@@ -311,7 +311,7 @@ class Entities:
 
         A memory counts if the subject said it, if it is listed as mentioned, or if one of its names stands in
         the text as a name: of one that is an ordinary word ("Will", "May", "Mark") the ordinary word does not
-        count (:mod:`memorata.text.name_matching`). Every memory of the namespace is looked at, hidden ones
+        count (:mod:`memorata.text.known_names`). Every memory of the namespace is looked at, hidden ones
         too.
 
         Parameters
@@ -365,7 +365,7 @@ class Entities:
 
         What repeats those goes with them, and so do summaries of them; see :meth:`Engine.purge`.
         Logged queries that name the subject, or have a word of its names that is no common one, lose their
-        text; see :mod:`memorata.text.name_matching`. What users of such a name saw in experiments is removed.
+        text; see :mod:`memorata.text.known_names`. What users of such a name saw in experiments is removed.
 
         Parameters
         ----------

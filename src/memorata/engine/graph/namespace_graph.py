@@ -133,10 +133,7 @@ class NamespaceGraph:
         return self.names.entity(self.names.key(spelt), spelt).name
 
     def precedence(self, nodes: IntArray) -> IntArray:
-        """Return a number for each node by which they can be sorted, however the graph has grown.
-
-        Memories come by their slots, then entities by their keys.
-        """
+        """Return a number to sort each node by: memories by their slots, then entities by their keys."""
         slots = self.slots_of(nodes)
         entities = np.flatnonzero(slots < 0)
         keys = [self.names.key(self._spellings[node][1]) for node in nodes[entities].tolist()]
@@ -183,10 +180,7 @@ class NamespaceGraph:
         return graph
 
     def at(self, store: Store, namespace: str, now: datetime, names: Names) -> NamespaceGraph | None:
-        """Return this graph as it is at a moment; None if it has to be built anew instead.
-
-        This one stays what it is: where several threads look at once, another may be walking over it.
-        """
+        """Return this graph as it is at a moment, in a copy; None if it has to be built anew instead."""
         delta = store.graph.delta(namespace, self.change)
         waited = self.since is not None and not self._is_still_true(now)
         if delta.change == self.change and not waited:
@@ -398,10 +392,7 @@ class Ordered:
 
 
 def in_order(original: NamespaceGraph) -> Ordered:
-    """Return a graph with its nodes in order: memories by their slots, then entities by their keys.
-
-    A node without an edge is left out: a graph that is built anew would not have it.
-    """
+    """Return the nodes that have edges in order: memories by their slots, then entities by their keys."""
     sources, targets, weights, _, _ = original.graph.listed()
     keys = dict(zip(original.entity_nodes().tolist(), original.entity_keys, strict=True))
     linked = np.unique(np.concatenate([sources, targets])).astype(np.intp)

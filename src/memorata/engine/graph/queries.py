@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from memorata.engine.graph import Look, Lookup, PlaceIndex, memories_at
 from memorata.engine.graph.communities import (
     METHODS,
     Communities,
@@ -24,9 +25,7 @@ from memorata.engine.graph.communities import (
     summarised_by_statistics,
     written_by,
 )
-from memorata.engine.graph.lookup import Look, Lookup, memories_at
 from memorata.engine.graph.namespace_graph import NamespaceGraph
-from memorata.engine.graph.place_index import PlaceIndex
 from memorata.engine.runtime import Runtime
 from memorata.geo.geometry import Cell, cell_height, names_of
 from memorata.graph.adjacency import Graph, type_numbers
@@ -41,7 +40,7 @@ from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
 
 if TYPE_CHECKING:
-    from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
+    from memorata.engine.consolidation import Writer as SummaryWriter
 
 _MAX_SUMMARIES: Final = 4_096
 _MAX_STRUCTURES: Final = 16

@@ -13,8 +13,8 @@ from typing import Final
 
 from memorata.engine.recall.query import ParsedQuery, parse_query
 from memorata.text.analysers import Analyser
+from memorata.text.known_names import is_also_word
 from memorata.text.language import detect
-from memorata.text.name_matching import is_also_word
 from memorata.text.word_lists import CALENDAR
 
 TURNS: Final = 4

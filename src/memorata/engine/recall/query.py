@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from memorata._frozen import frozen
 from memorata.embed.port import Reranker, Vectors
 from memorata.embed.token_table import TokenTable
-from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
 from memorata.index.codes import Floats
 from memorata.index.index import Index
 from memorata.model import checks
@@ -25,8 +25,8 @@ from memorata.model.hit import Explanation
 from memorata.model.memory import UNTRUSTED, Memory
 from memorata.store.entries import Terms
 from memorata.text.analysers import Analyser, roots, term_counts
+from memorata.text.known_names import alias_of
 from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language
-from memorata.text.name_matching import alias_of
 from memorata.text.queries import Classification, FallibleClassifier, QueryClassifier, RuleClassifier
 from memorata.text.tokens import folded, is_unspaced
 from memorata.text.tokens import words as cut

@@ -15,7 +15,6 @@ from memorata._frozen import frozen, unchecked
 from memorata.embed.port import Reranker
 from memorata.embed.token_table import TokenTable
 from memorata.engine.embedding import Embedding
-from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.recall.conversation import background, embedded_with, with_names
 from memorata.engine.recall.evidence import (
     Estimates,
@@ -49,6 +48,7 @@ from memorata.engine.recall.result import (
     within_budget,
 )
 from memorata.engine.recall.time_scope import TimeScope, bounded, named_time, scope_of, time_of_event
+from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.runtime import Runtime
 from memorata.index.codes import Floats
 from memorata.index.index import Index

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Self
 from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
-from memorata.model.parameter import Declared, Parameter, parameters_of
+from memorata.model.parameter import Declared, Parameter, check_fields, parameters_of
 from memorata.rank.composite import PRESETS
 from memorata.rank.decay import CURVES as _CURVES
 from memorata.rank.fusion import FUSIONS
@@ -251,8 +251,7 @@ class Recipe:
     def __post_init__(self) -> None:
         checks.text("name", self.name)
         checks.text("doc", self.doc)
-        for parameter in PARAMETERS:
-            object.__setattr__(self, parameter.name, parameter.checked(getattr(self, parameter.name)))
+        check_fields(self, PARAMETERS)
         if not self.vector_pool and not self.lexical_pool:
             raise InvalidArgument("lexical_pool", 0, "above 0 when vector_pool is 0")
         by_rank = self.fusion in _BY_RANK or self.confidence == "rrf"

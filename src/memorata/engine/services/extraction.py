@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.embed.http_client import RetryPolicy
 from memorata.embed.tokens import character_passages
-from memorata.engine.services.chat import ChatService, answer_json
+from memorata.engine.services.chat import ChatService, answer_items
 from memorata.model import checks
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import (
     EmbeddingServiceError,
-    InvalidArgument,
     MissingExtra,
     ServiceAnswerInvalid,
     ServiceRefused,
     shown,
 )
 from memorata.text.entities import Extraction, machine_names, non_overlapping
-from memorata.text.gazetteer import Gazetteer
+from memorata.text.known_names import Gazetteer
 from memorata.text.tokens import folded
 
 CHAT_TYPES: Final = ("person", "organisation", "location", "event", "work", "product", "other")
@@ -81,12 +78,6 @@ class Reading:
         relations = dict.fromkeys(relation for part in parts for relation in part.relations)
         return cls(tuple(reversed(entities.values())), tuple(relations))
 
-    def dumped(self) -> str:
-        """Return the reading as JSON that :meth:`parsed` reads."""
-        entities = [{"name": entity.name, "type": entity.type} for entity in self.entities]
-        relations = [{"source": r.source, "type": r.type, "target": r.target} for r in self.relations]
-        return json.dumps({"entities": entities, "relations": relations}, ensure_ascii=False)
-
     def grounded(
         self, text: str, declared: Gazetteer
     ) -> tuple[list[tuple[int, int, str]], tuple[Relation, ...]]:
@@ -103,12 +94,7 @@ class Reading:
 
 def readings(answer: object, count: int) -> list[Reading]:
     """Return what an answer to `count` texts says about each of them."""
-    data = answer_json(answer)
-    items = data.get("texts") if isinstance(data, dict) else None
-    if not isinstance(items, list) or len(items) != count:
-        received = f"{len(items)} items" if isinstance(items, list) else shown(data)
-        raise ServiceAnswerInvalid(f"the model gave {received} for {count} texts")
-    return [Reading.parsed(item) for item in items]
+    return [Reading.parsed(item) for item in answer_items(answer, "texts", count)]
 
 
 def _objects(value: object) -> list[dict[str, Any]]:
@@ -138,15 +124,11 @@ class ChatExtractor:
         api_key: str | None = None,
         batch: int = 8,
         longest: int = 4_000,
-        cache: MutableMapping[str, str] | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
         self._service = ChatService(model, address, api_key, retry)
         self._batch = checks.whole("batch", batch, 1)
         self._longest = checks.whole("longest", longest, 16)
-        if cache is not None and not isinstance(cache, MutableMapping):
-            raise InvalidArgument("cache", cache, "a mapping that can be written to")
-        self._cache = cache
 
     @property
     def name(self) -> str:
@@ -161,10 +143,8 @@ class ChatExtractor:
             character_passages(text, self._longest, self._longest // _OVERLAP_DIVISOR) for text in checked
         ]
         unique = dict.fromkeys(piece for parts in pieces for piece in parts if piece.strip())
-        readings_by_piece = {
-            piece: cached for piece in unique if (cached := self._cached_reading(piece)) is not None
-        }
-        failures = self._ask([piece for piece in unique if piece not in readings_by_piece], readings_by_piece)
+        readings_by_piece: dict[str, Reading] = {}
+        failures = self._ask(list(unique), readings_by_piece)
         return [
             self._extraction(text, parts, readings_by_piece, failures, gazetteer)
             for text, parts in zip(checked, pieces, strict=True)
@@ -193,7 +173,7 @@ class ChatExtractor:
         while waiting:
             batch = waiting.pop(0)
             try:
-                answers = self._answers(batch)
+                answers = readings(self._service.ask_about(PROMPT, batch), len(batch))
             except EmbeddingServiceError as error:
                 if _concerns_some(error) and len(batch) > 1:
                     # One text may have spoilt the answer for the others: each is asked about alone.
@@ -207,27 +187,8 @@ class ChatExtractor:
                     )
                     break
             else:
-                for piece, reading in zip(batch, answers, strict=True):
-                    readings_by_piece[piece] = reading
-                    if self._cache is not None:
-                        self._cache[self._key(piece)] = reading.dumped()
+                readings_by_piece |= dict(zip(batch, answers, strict=True))
         return failures
-
-    def _answers(self, batch: Sequence[str]) -> list[Reading]:
-        return readings(self._service.ask_about(PROMPT, batch), len(batch))
-
-    def _cached_reading(self, piece: str) -> Reading | None:
-        cached = None if self._cache is None else self._cache.get(self._key(piece))
-        if cached is None:
-            return None
-        try:
-            return Reading.parsed(json.loads(cached))
-        except (ValueError, TypeError, ServiceAnswerInvalid):
-            # A damaged or foreign cache entry is not trusted; the model is asked again.
-            return None
-
-    def _key(self, piece: str) -> str:
-        return hashlib.sha256(f"{self.name}\0{piece}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _concerns_some(error: EmbeddingServiceError) -> bool:

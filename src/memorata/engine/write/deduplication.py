@@ -29,7 +29,7 @@ from memorata.dedupe.openings import concerned, opening
 from memorata.dedupe.verification import judge
 from memorata.dedupe.wording import extends
 from memorata.embed.port import Embedder
-from memorata.engine.write.drafts import DedupeMode, DedupeRules
+from memorata.engine.rules import DedupeMode, DedupeRules
 from memorata.index.codes import Floats
 from memorata.index.index import Index
 from memorata.index.lexical import LexicalQuery
@@ -157,10 +157,7 @@ class Deduplicator:
                     self._compare_nearly(view, compared, findings)
 
     def _comparable(self, path: str, entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]]]:
-        """Return those entries that may repeat or contradict others, and the ones before them that are near.
-
-        Which is none that is far from all before it in its batch, and surely like nothing in the namespace.
-        """
+        """Return the entries that may repeat or contradict others, and the ones before them that are near."""
         rows = np.stack([_first(entry) for entry in entries]) if _all_embedded(entries) else None
         compared = []
         about: dict[str, list[int]] = {}
@@ -432,10 +429,7 @@ def _memories_of(view: Index, candidates: Sequence[_Candidate]) -> list[Memory]:
 
 
 def _plain(view: Index, slots: IntArray) -> IntArray:
-    """Return those of some memories that may be no turns of a transcript, as far as their records show.
-
-    A speaker whose name has no words, such as "I", is seen when the memory is read.
-    """
+    """Return those of some memories that may be no turns of a transcript, as far as their records show."""
     if not slots.size:
         return slots
     records = view.records(slots)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
-from enum import StrEnum
-from functools import lru_cache
 from itertools import compress
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.model import checks
@@ -16,7 +14,6 @@ from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.model.memory import IMPORT, PYTHON, UNTRUSTED, Memory, Source, build_memory, unattributed
-from memorata.model.parameter import Declared, Parameter, parameters_of, rules_from
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _DETAIL_NAMES: Final = frozenset(_DETAILS)
@@ -25,68 +22,6 @@ UNTRUSTED_SPEAKERS: Final = frozenset({"tool", "function", "web", "web page", "b
 _FIELD_NAMES: Final = _DETAIL_NAMES | {"content", "namespace"}
 _RELAYING_INTERFACES: Final = frozenset({PYTHON, IMPORT})
 """Interfaces that may say what a memory came through: a program, and what was exported with it."""
-
-
-DEDUPE_STRATEGIES: Final = ("keep_first", "keep_highest_confidence", "keep_most_recent", "keep_both")
-"""Which of two that say the same stays when the second is remembered; to merge is for `duplicates.find`."""
-
-
-class DedupeMode(StrEnum):
-    """What is done about duplicates when something is remembered."""
-
-    NEAR = "near"
-    """Repeats in the same or nearly the same words are superseded; contradictions are noted."""
-    EXACT = "exact"
-    """Repeats in the same words are superseded."""
-    OFF = "off"
-    """Everything is written as it comes."""
-
-    @classmethod
-    def of(cls, name: str) -> DedupeMode:
-        """Return the mode of a name, or raise."""
-        return cls(checks.one_of("duplicates", name, [mode.value for mode in cls]))
-
-
-@frozen
-class DedupeRules:
-    """How duplicates are recognised, and which of two stays when one is remembered.
-
-    >>> DedupeRules.of({"threshold": 0.95}).cosine(noise=0.35), round(DedupeRules().cosine(noise=0.35), 2)
-    (0.95, 0.92)
-    """
-
-    threshold: Annotated[
-        float, Declared("Least cosine of two that say the same; 0 for what suits the embedder.", 0, 1)
-    ] = 0.0
-    strategy: Annotated[str, Declared("Which of the two stays.", choices=DEDUPE_STRATEGIES)] = "keep_first"
-    permutations: Annotated[
-        int,
-        Declared("MinHash permutations that find candidates of the same letters.", 64, 4096),
-    ] = 300
-
-    def __post_init__(self) -> None:
-        for rule in DEDUPE_RULES:
-            object.__setattr__(self, rule.name, rule.checked(getattr(self, rule.name)))
-
-    @classmethod
-    def of(cls, rules: DedupeRules | Mapping[str, Any] | None) -> DedupeRules:
-        """Return these rules, those of a mapping by name, or the defaults for None."""
-        return rules_from(cls, "dedupe", rules)
-
-    def cosine(self, noise: float) -> float:
-        """Return the least cosine of duplicates with an embedder of this noise ceiling."""
-        return self.threshold or _duplicate_cosine(noise)
-
-
-@lru_cache(maxsize=16)
-def _duplicate_cosine(noise: float) -> float:
-    from memorata.dedupe.verification import duplicate_cosine
-
-    return duplicate_cosine(noise)
-
-
-DEDUPE_RULES: Final[tuple[Parameter, ...]] = parameters_of(DedupeRules)
-"""Every rule of deduplication."""
 
 
 @frozen
@@ -111,10 +46,7 @@ class Drafts:
     def from_items(
         self, items: Sequence[Memory | Mapping[str, Any] | str], namespace: str, *, verbatim: bool = False
     ) -> list[Memory]:
-        """Return the memories that a batch stands for; `namespace` is for items that do not say.
-
-        One that is a memory already and names entities is left as it is; with `verbatim`, any that is one.
-        """
+        """Return the memories of a batch; names are not read in those that have some, nor with `verbatim`."""
         unread = [self._unparsed(item, namespace) for item in items]
         is_read = [not isinstance(item, Memory) or not (verbatim or item.entities) for item in items]
         names = iter(self._names_in(list(compress(unread, is_read))))

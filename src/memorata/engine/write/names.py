@@ -18,8 +18,7 @@ from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.store import Store
 from memorata.text.entities import EntityExtractor, Extraction
-from memorata.text.gazetteer import Gazetteer, Redirects
-from memorata.text.name_matching import is_only_word
+from memorata.text.known_names import Gazetteer, Redirects, is_only_word
 from memorata.text.tokens import folded
 
 _CHANGES: Final = frozenset({"describe", "rename", "merge", "unmerge"})
@@ -32,11 +31,7 @@ _MAX_NAMESPACES: Final = 256
 
 
 class Names:
-    """The declared entities of a namespace.
-
-    An entity is known by its key: the folded name of what the name finally means. The key of an
-    undeclared name is that name, folded.
-    """
+    """The declared entities of a namespace, each by its key: the folded name of what a name finally means."""
 
     def __init__(self, records: Sequence[EntityRecord] = ()) -> None:
         self._records = list(records)
@@ -142,11 +137,7 @@ class NameIndex:
         return names
 
     def relations_in(self, memory: Memory) -> list[Relation]:
-        """Return the relations that were read in a memory's text, asserted by that memory.
-
-        Only an extractor that reads relations finds any. They are kept from the reading of a text until it is
-        written down, or until many others have been read.
-        """
+        """Return the relations that an extractor read in a memory's text, asserted by that memory."""
         relations = self._read_relations.get((memory.namespace, memory.content), ())
         return [replace(relation, asserted_by=memory.id, created_at=None) for relation in relations]
 
@@ -157,19 +148,11 @@ class NameIndex:
         return Names(self._store.entities.list(namespace))
 
     def mentioned(self, text: str, namespace: str, names: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Return the given names and after them those that a text mentions, each entity's name once.
-
-        A declared name is spelt as it was declared, others as the text spells them. A text that could not be
-        read mentions nothing, and the log says why.
-        """
+        """Return the given names and those that a text mentions, each once, as declared or as spelt there."""
         return self.mentioned_by_all([(text, namespace, names)])[0]
 
     def mentioned_by_all(self, items: Sequence[tuple[str, str, tuple[str, ...]]]) -> list[tuple[str, ...]]:
-        """Return what `mentioned` does of each text, namespace and given names, by the names there are now.
-
-        They are read in one go: an extractor behind a service answers many texts in the time of one, and
-        notices once that it is away.
-        """
+        """Return what `mentioned` does of each text, namespace and given names; all are read in one go."""
         if self._extractor is None:
             return [names for _, _, names in items]
         texts: dict[str, dict[str, None]] = {}

@@ -20,7 +20,7 @@ from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 from memorata.store.entries import all_pages
 from memorata.store.store import Store
-from memorata.text.name_matching import NameMatcher
+from memorata.text.known_names import NameMatcher
 from memorata.text.tokens import contains_any, folded
 
 if TYPE_CHECKING:
@@ -57,11 +57,7 @@ class Purge:
         return doomed
 
     def namespace(self, namespace: str) -> int:
-        """Remove a namespace for good: its memories, names, relations, logs, and its own name.
-
-        Those below it (``acme/alice`` below ``acme``) stay. Returns how many memories it had. As after
-        :meth:`Engine.purge` the file is written anew, which takes time in proportion to its size.
-        """
+        """Remove a namespace; see :meth:`~memorata.engine.admin.Admin.purge_namespace`."""
         path = self._runtime.path(namespace)
         self.before()
         removed = self._runtime.run([path], lambda: self._store.purge_namespace(path))
@@ -69,10 +65,7 @@ class Purge:
         return removed
 
     def _with_copies(self, path: str, ids: Sequence[str]) -> list[str]:
-        """Return ids, and after them those of what says the same as these memories.
-
-        That is what was made from them, and what was superseded by one of them because it only repeats it.
-        """
+        """Return ids, and those of what was made from these memories or only repeats one of them."""
         doomed = dict.fromkeys(ids)
         while more := [id_ for id_ in self._repeats_of(path, list(doomed), _JOINED) if id_ not in doomed]:
             doomed |= dict.fromkeys(more)

@@ -3,6 +3,11 @@
 `update` changes what is known about a memory, never its content, which `correct` alone replaces. It raises
 the version by one, in one transaction with what the index keeps, so that two writers of the same memory
 never overwrite each other unseen (optimistic concurrency, Kung and Robinson, 1981).
+
+Memories may stand under a key of the caller's: the current version under a stable name, the older ones in its
+history. That needs no index: the id of a version is derived from the key and its number, so the versions of a
+key are looked up by id, as many in one statement as a window holds. Two writers of the same version collide
+on its id; the second reads again and makes the next.
 """
 
 from __future__ import annotations
@@ -15,18 +20,20 @@ from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from memorata.dedupe.fingerprint import fingerprint
-from memorata.engine.embedding import CallerVector, CurrentEmbedder
+from memorata.engine.embedding import CallerVector, CurrentEmbedder, address, cached_vectors
 from memorata.engine.gc_pause import gc_paused
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
+from memorata.engine.rules import DedupeMode
 from memorata.engine.runtime import Runtime
-from memorata.engine.write.drafts import DedupeMode, Drafts, built, cleaned, has_id
+from memorata.engine.write.drafts import Drafts, built, cleaned, has_id
 from memorata.engine.write.names import NameIndex
 from memorata.engine.write.terms import PHRASE, embedded_text, terms_of
 from memorata.model import checks
 from memorata.model.entity import Place, Relation
-from memorata.model.errors import InvalidArgument, VersionConflict
+from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import Memory
 from memorata.store.entries import Entry
+from memorata.store.store import Store
 from memorata.text.tokens import contains_any, folded
 
 if TYPE_CHECKING:
@@ -217,6 +224,17 @@ class Writer:
         return self._store.update(changed, version, self._runtime.terms_of)
 
 
+def stored_entries(runtime: Runtime, memories: Sequence[Memory], to: str | None = None) -> list[Entry]:
+    """Return memories of a store with the vectors it has of them; `to` is where they move, if they do."""
+    keys = [(memory.namespace, address(embedded_text(memory))) for memory in memories]
+    vectors = cached_vectors(runtime.store, keys)
+    moved = memories if to is None else [replace(memory, namespace=to) for memory in memories]
+    return [
+        Entry(memory, runtime.terms_of(memory), vectors.get(key), key[1])
+        for memory, key in zip(moved, keys, strict=True)
+    ]
+
+
 def _vectors_apart(
     batch: Sequence[Memory | Mapping[str, Any] | str],
 ) -> tuple[Sequence[Memory | Mapping[str, Any] | str], Sequence[CallerVector | None]]:
@@ -251,3 +269,115 @@ def batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch
+
+
+KEY: Final = "key"
+"""Under which a memory's metadata holds its key."""
+KEY_CREATED_AT: Final = "key_created_at"
+"""Under which it holds when the first version was written; `created_at` is that of the version."""
+MAX_KEY: Final = 1_000
+_KEY_FAMILY: Final = "0d0f4a64-7d2b-5c1e-9a53-6c1d4f5b7e21"
+_VERSIONS_PER_QUERY: Final = 64
+"""Versions that are looked up at once; purged ones may leave gaps, and fewer in a row than this."""
+_MAX_ATTEMPTS: Final = 100
+
+ExistingIds = Callable[[list[str]], set[str]]
+"""Which of some ids are taken."""
+
+
+def version_id(key: str, number: int) -> str:
+    """Return the id of a version of a key, counted from 0.
+
+    >>> version_id("user/anna", 0) == version_id("user/anna", 0) != version_id("user/anna", 1)
+    True
+    """
+    from uuid import UUID, uuid5
+
+    return str(uuid5(UUID(_KEY_FAMILY), f"{number} {key}"))
+
+
+def checked_key(key: object) -> str:
+    """Return a key, or raise."""
+    text = checks.text("key", key)
+    if not text or len(text) > MAX_KEY:
+        raise InvalidArgument("key", text[:80], f"a text of 1 to {MAX_KEY:,} characters")
+    return text
+
+
+def latest_version(key: str, existing_ids: ExistingIds) -> int:
+    """Return the number of the last version of a key, hidden ones too; -1 if it never had any."""
+    last, start = -1, 0
+    while True:
+        ids = [version_id(key, number) for number in range(start, start + _VERSIONS_PER_QUERY)]
+        existing = existing_ids(ids)
+        if not existing:
+            return last
+        last = max(start + place for place, id_ in enumerate(ids) if id_ in existing)
+        start += _VERSIONS_PER_QUERY
+
+
+class MemoryKeys:
+    """Reads and writes the memories of one namespace under their keys."""
+
+    def __init__(
+        self, store: Store, path: str, remember: Callable[..., Memory], update: Callable[..., Memory]
+    ) -> None:
+        self._store = store
+        self._path = path
+        self._remember = remember
+        self._update = update
+
+    def _existing_ids(self, ids: list[str]) -> set[str]:
+        return {id_ for _, id_ in self._store.known([(self._path, id_) for id_ in ids])}
+
+    def _visible(self, id: str) -> Memory | None:
+        from memorata.store.filters import parse
+
+        page = self._store.page(self._path, parse({"id": id}), 1, None)
+        return next(iter(page.memories), None)
+
+    def find(self, key: str) -> Memory | None:
+        """Return the current version; None if there is none, or if it was forgotten."""
+        last = latest_version(checked_key(key), self._existing_ids)
+        return None if last < 0 else self._visible(version_id(key, last))
+
+    def get(self, key: str) -> Memory:
+        """Return the current version, or raise :class:`MemoryNotFound`."""
+        memory = self.find(key)
+        if memory is None:
+            raise MemoryNotFound(f"key {key}", self._path)
+        return memory
+
+    def put(self, key: str, content: str, details: dict[str, Any]) -> Memory:
+        """Write a version of a key; the same content again is none, and changes the given details only."""
+        checked_key(key)
+        metadata = dict(details.pop("metadata", None) or {})
+        for _ in range(_MAX_ATTEMPTS):
+            last = latest_version(key, self._existing_ids)
+            current = None if last < 0 else self._visible(version_id(key, last))
+            metadata[KEY] = key
+            metadata.pop(KEY_CREATED_AT, None)
+            if current is not None:
+                first = current.metadata.get(KEY_CREATED_AT, current.created_at.isoformat())
+                if current.content == content:
+                    # The same text has its vector.
+                    details.pop("vector", None)
+                    creation = {KEY_CREATED_AT: first} if KEY_CREATED_AT in current.metadata else {}
+                    return self._update(current.id, **{**details, "metadata": {**metadata, **creation}})
+                metadata[KEY_CREATED_AT] = first
+            id_ = version_id(key, last + 1)
+            supersedes = () if current is None else (current.id,)
+            try:
+                return self._remember(
+                    content,
+                    id=id_,
+                    supersedes=supersedes,
+                    metadata=dict(metadata),
+                    duplicates="off",
+                    **details,
+                )
+            except InvalidArgument:
+                # Another writer made this version meanwhile; any other error is raised.
+                if id_ not in self._existing_ids([id_]):
+                    raise
+        raise InvalidArgument("key", key, f"one that others do not write {_MAX_ATTEMPTS} times meanwhile")

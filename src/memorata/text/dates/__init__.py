@@ -39,8 +39,7 @@ from memorata.model.entity import Period
 from memorata.model.errors import InvalidArgument
 from memorata.text.dates import phrases
 from memorata.text.dates.calendar import FIRST_DAY
-from memorata.text.dates.grammar import read_language
-from memorata.text.dates.language import DIGITS, NUMERIC, NUMERIC_DAY_FIRST, DateLanguage
+from memorata.text.dates.language import DIGITS, NUMERIC, NUMERIC_DAY_FIRST, DateLanguage, read_language
 from memorata.text.dates.phrases import DateSpan, clock_time
 from memorata.text.language import detect
 

@@ -7,7 +7,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.engine.graph.lookup import Graphs
+from memorata.engine.graph import Graphs
 from memorata.engine.write.names import NameIndex
 from memorata.model import InvalidArgument
 

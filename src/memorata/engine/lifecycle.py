@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
 from memorata.engine.admin import Admin
-from memorata.engine.leases import Leases
-from memorata.engine.lifecycle.consolidation import STATES, WORK, Consolidation, Proposal
-from memorata.engine.lifecycle.rules import LifecycleRules
+from memorata.engine.consolidation import STATES, WORK, Consolidation, Proposal
+from memorata.engine.rules import LifecycleRules
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.writer import Writer as MemoryWriter
 from memorata.model import checks
@@ -29,7 +28,7 @@ from memorata.rank.decay import corroborated
 from memorata.store.entries import all_pages
 
 if TYPE_CHECKING:
-    from memorata.engine.lifecycle.consolidation import Writer
+    from memorata.engine.consolidation import Writer
 
 _PAGE_SIZE: Final = 500
 STEPS: Final = ("promote", "demote", "expire", "summarise")
@@ -99,14 +98,12 @@ class Lifecycle:
         runtime: Runtime,
         writer: MemoryWriter,
         consolidation: Consolidation,
-        leases: Leases,
         admin: Admin,
     ) -> None:
         self._runtime = runtime
         self._store = runtime.store
         self._writer = writer
         self._consolidation = consolidation
-        self._leases = leases
         self._admin = admin
 
     @property
@@ -154,7 +151,7 @@ class Lifecycle:
         path = self._runtime.path(namespace)
         if dry_run:
             return self._maintained(path, writer, progress, dry_run=True)
-        with self._leases.hold(WORK, path) as lease:
+        with self._runtime.leases.hold(WORK, path) as lease:
 
             def report(step: str, count: int) -> None:
                 lease.renew()

@@ -19,9 +19,8 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.embedding import CurrentEmbedder, embedded_before
-from memorata.engine.leases import Leases
+from memorata.engine.rules import DedupeMode
 from memorata.engine.runtime import Runtime
-from memorata.engine.write.drafts import DedupeMode
 from memorata.engine.write.purge import SUMMARY_OF, made_from_others, sources_of
 from memorata.engine.write.writer import Writer as MemoryWriter
 from memorata.index.codes import Floats
@@ -59,14 +58,11 @@ class Proposal:
 class Consolidation:
     """Groups episodes by theme, proposes summaries of them, and decides about the proposals."""
 
-    def __init__(
-        self, runtime: Runtime, embedding: CurrentEmbedder, writer: MemoryWriter, leases: Leases
-    ) -> None:
+    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, writer: MemoryWriter) -> None:
         self._runtime = runtime
         self._store = runtime.store
         self._embedding = embedding
         self._writer = writer
-        self._leases = leases
 
     def run(self, path: str, *, dry_run: bool, writer: Writer | None) -> tuple[Proposal, ...]:
         """Propose summaries of the themes of a namespace; see :meth:`Lifecycle.consolidate`."""
@@ -79,7 +75,7 @@ class Consolidation:
                 for group in self._runtime.run([path], lambda: self._themes(path, now))
             )
         proposals = []
-        with self._leases.hold(WORK, path) as lease:
+        with self._runtime.leases.hold(WORK, path) as lease:
             for group in self._runtime.run([path], lambda: self._themes(path, now)):
                 # A language model may take its time.
                 lease.renew()

@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated, Any, Final
 
 import numpy as np
 
 from memorata._frozen import frozen
 from memorata.index.record import Records, supported_days
+from memorata.model import checks
 from memorata.model.checks import FloatArray
 from memorata.model.memory import Memory, Tier
-from memorata.model.parameter import Declared, Parameter, parameters_of, rules_from
+from memorata.model.parameter import Declared, Parameter, check_fields, parameters_of, rules_from
 from memorata.rank.decay import decayed
 
 _DAY: Final = 86_400.0
@@ -68,8 +71,7 @@ class LifecycleRules:
     summary_sentences: Annotated[int, Declared("Sentences of a summary.", 1, 20)] = 3
 
     def __post_init__(self) -> None:
-        for rule in RULES:
-            object.__setattr__(self, rule.name, rule.checked(getattr(self, rule.name)))
+        check_fields(self, RULES)
 
     @classmethod
     def of(cls, rules: LifecycleRules | Mapping[str, Any] | None) -> LifecycleRules:
@@ -173,3 +175,67 @@ DEFAULT_RULES: Final = LifecycleRules()
 
 def _reached(count: int, threshold: int) -> bool:
     return 0 < threshold <= count
+
+
+DEDUPE_STRATEGIES: Final = ("keep_first", "keep_highest_confidence", "keep_most_recent", "keep_both")
+"""Which of two that say the same stays when the second is remembered; to merge is for `duplicates.find`."""
+
+
+class DedupeMode(StrEnum):
+    """What is done about duplicates when something is remembered."""
+
+    NEAR = "near"
+    """Repeats in the same or nearly the same words are superseded; contradictions are noted."""
+    EXACT = "exact"
+    """Repeats in the same words are superseded."""
+    OFF = "off"
+    """Everything is written as it comes."""
+
+    @classmethod
+    def of(cls, name: str) -> DedupeMode:
+        """Return the mode of a name, or raise."""
+        return cls(checks.one_of("duplicates", name, [mode.value for mode in cls]))
+
+
+@frozen
+class DedupeRules:
+    """How duplicates are recognised, and which of two stays when one is remembered.
+
+    >>> DedupeRules.of({"threshold": 0.95}).cosine(noise=0.35), round(DedupeRules().cosine(noise=0.35), 2)
+    (0.95, 0.92)
+    """
+
+    threshold: Annotated[
+        float, Declared("Least cosine of two that say the same; 0 for what suits the embedder.", 0, 1)
+    ] = 0.0
+    strategy: Annotated[str, Declared("Which of the two stays.", choices=DEDUPE_STRATEGIES)] = "keep_first"
+    permutations: Annotated[
+        int,
+        Declared("MinHash permutations that find candidates of the same letters.", 64, 4096),
+    ] = 300
+
+    def __post_init__(self) -> None:
+        check_fields(self, DEDUPE_RULES)
+
+    @classmethod
+    def of(cls, rules: DedupeRules | Mapping[str, Any] | None) -> DedupeRules:
+        """Return these rules, those of a mapping by name, or the defaults for None."""
+        return rules_from(cls, "dedupe", rules)
+
+    def cosine(self, noise: float) -> float:
+        """Return the least cosine of duplicates with an embedder of this noise ceiling."""
+        return self.threshold or _duplicate_cosine(noise)
+
+
+@lru_cache(maxsize=16)
+def _duplicate_cosine(noise: float) -> float:
+    from memorata.dedupe.verification import duplicate_cosine
+
+    return duplicate_cosine(noise)
+
+
+DEDUPE_RULES: Final[tuple[Parameter, ...]] = parameters_of(DedupeRules)
+"""Every rule of deduplication."""
+
+
+DEFAULT_DEDUPE: Final = DedupeRules()

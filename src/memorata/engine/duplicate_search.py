@@ -1,9 +1,9 @@
 """Finding duplicates among many memories: candidates by their words, then verified.
 
 Two memories are one only if they make one statement, or one goes on from the other, and words can be looked
-up (:func:`~memorata.dedupe.statements.statement_pairs`): the time grows with the number of memories,
+up (:func:`~memorata.dedupe.pairs.statement_pairs`): the time grows with the number of memories,
 even if all are of one template, and so alike by letters and by vectors. What a correction may deny is found
-by its subject (:func:`~memorata.dedupe.statements.denial_pairs`). Only other words for the same, if they
+by its subject (:func:`~memorata.dedupe.pairs.denial_pairs`). Only other words for the same, if they
 are asked for, are looked for by likeness (:class:`~memorata.engine.likeness.Likeness`).
 
 Candidates are verified by their cosines, all at once, and then read word by word
@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.dedupe.decisions import Decision, Verdict, is_correction
+from memorata.dedupe.decisions import Decision, Verdict, is_correction, precedence, resolve
 from memorata.dedupe.fingerprint import normalised
 from memorata.dedupe.minhash import (
     Keys,
@@ -36,9 +36,17 @@ from memorata.dedupe.minhash import (
     direction_keys,
     shingle_hashes,
 )
-from memorata.dedupe.pairs import Method, clusters, colliding_pairs, groups, method_for, near_pairs
-from memorata.dedupe.statements import denial_pairs, paraphrase_keys, statement_pairs
-from memorata.dedupe.strategies import precedence, resolve
+from memorata.dedupe.pairs import (
+    Method,
+    clusters,
+    colliding_pairs,
+    denial_pairs,
+    groups,
+    method_for,
+    near_pairs,
+    paraphrase_keys,
+    statement_pairs,
+)
 from memorata.dedupe.verification import ALONE_JACCARD, judge
 from memorata.dedupe.wording import extends
 from memorata.embed.vectors import unit_rows
@@ -311,10 +319,7 @@ class Likeness:
         progress: Progress,
         keys: Keys | None = None,
     ) -> Candidates:
-        """Return the pairs whose cosine reaches the threshold; without vectors, those of the same letters.
-
-        With `keys`, only pairs of the same key count; a crowd of like texts is then many small ones.
-        """
+        """Return pairs of one key whose cosine reaches the threshold; without vectors, of like letters."""
         embedded = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
         apart = np.zeros(len(texts), np.uint64) if keys is None else keys
         report = _ProgressReport(progress)

@@ -17,7 +17,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from memorata.engine.embedding import CurrentEmbedder, address, embedded_before
-from memorata.engine.leases import Leases
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.purge import MERGED_FROM
 from memorata.engine.write.terms import embedded_text
@@ -28,7 +27,7 @@ from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 
 if TYPE_CHECKING:
-    from memorata.engine.duplicates.search import DuplicateGroup, FoundDuplicates, Progress
+    from memorata.engine.duplicate_search import DuplicateGroup, FoundDuplicates, Progress
     from memorata.engine.services.chat import ContradictionJudge
     from memorata.store.memory.repeats import Contradiction, Repeat, Run, Undone
 
@@ -42,12 +41,11 @@ _COMPATIBLE: Final = "compatible"
 class DuplicateGroups:
     """The facet `duplicates` of an engine."""
 
-    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, writer: Writer, leases: Leases) -> None:
+    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, writer: Writer) -> None:
         self._runtime = runtime
         self._store = runtime.store
         self._embedding = embedding
         self._writer = writer
-        self._leases = leases
 
     def repeats(self, id: str, *, namespace: str | None = None) -> tuple[Repeat, ...]:
         """Return the repeats of a memory: a note for each memory that was superseded as one.
@@ -88,9 +86,9 @@ class DuplicateGroups:
         progress
             Called with the step, how much of it is done, and how much there is.
         """
-        from memorata.dedupe.strategies import STRATEGIES
+        from memorata.dedupe.decisions import STRATEGIES
         from memorata.dedupe.verification import is_turn
-        from memorata.engine.duplicates.search import DuplicateSearch, usual_signer
+        from memorata.engine.duplicate_search import DuplicateSearch, usual_signer
 
         checks.one_of("strategy", strategy, list(STRATEGIES))
         path, now = self._runtime.path(namespace), self._runtime.clock()
@@ -141,14 +139,14 @@ class DuplicateGroups:
         progress
             Called with how many groups are done.
         """
-        from memorata.dedupe.strategies import STRATEGIES
-        from memorata.engine.duplicates.search import DuplicateGroup
+        from memorata.dedupe.decisions import STRATEGIES
+        from memorata.engine.duplicate_search import DuplicateGroup
 
         checks.one_of("strategy", strategy, list(STRATEGIES))
         if not isinstance(groups, Sequence) or not all(isinstance(group, DuplicateGroup) for group in groups):
             raise InvalidArgument("groups", groups, "groups that duplicates.find found")
         path = self._runtime.path(namespace)
-        with self._leases.hold("duplicates", path):
+        with self._runtime.leases.hold("duplicates", path):
             run = self._store.duplicates.start_run(path, strategy, self._runtime.clock())
             for start in range(0, len(groups), _GROUPS_PER_TRANSACTION):
                 batch = groups[start : start + _GROUPS_PER_TRANSACTION]

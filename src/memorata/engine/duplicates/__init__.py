@@ -1,1 +1,0 @@
-"""Duplicates and contradictions among memories that are there."""

@@ -1,1 +1,0 @@
-"""The life of memories: tiers, confidence, expiry and summaries."""
