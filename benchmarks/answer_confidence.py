@@ -1,9 +1,9 @@
 """Learn what texts say for hits, and how likely hits answer; measure both with every set left out once.
 
-``python -m benchmarks.answer_confidence FOLDER CACHE [--sets a,b] [--images FOLDER]`` where FOLDER has sets
-in the form of :mod:`memorata.evaluate.suite` and CACHE is where vectors and what was found are kept. Learns
-the weights of :mod:`memorata.engine.recall.evidence` and :mod:`memorata.engine.recall.evidence`,
-prints what weights learnt on all *other* sets reach on each, then those learnt on all; ``--images`` draws it.
+``python -m benchmarks.answer_confidence FOLDER CACHE [--sets a,b] [--embedders a,b] [--images FOLDER]`` where
+FOLDER has sets in the form of :mod:`memorata.evaluate.suite` and CACHE is where vectors and candidates are kept.
+Learns the weights of :mod:`memorata.engine.recall.evidence` on all embedders together, prints what weights
+learnt on all *other* sets reach on each set with each embedder, then those learnt on all; ``--images`` draws it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from memorata.evaluate.metrics import auroc, risk_coverage
 from memorata.evaluate.suite import QuestionScore, run_suite
 
 LONG_SETS = ("beam100k", "realmem", "longmemeval_s")
-"""Sets of long texts, read with the static model."""
+"""Sets of long texts, read with the static model alone."""
+LONG_MODEL = "potion-base-8M"
+EMBEDDERS = "arctic-embed-s,use-multilingual"
+"""The best model for English, and the built-in one."""
 ON_TOPIC = ("short_facts", "locomo", "timeqa", "squad2_es", "beam100k", "longmemeval_s")
 """Sets whose unanswerable questions are about what is there."""
 MOST_QUESTIONS = {"xquad": 60, "wiki_native": 80, "prefeval": 100, "memdaily_zh": 12, "realmem": 60}
@@ -40,6 +43,7 @@ class Row:
     """One question: its first hits as they are shown, and its best candidates as they were before."""
 
     set: str
+    embedder: str
     answerable: bool
     right: list[bool]
     hits: Floats
@@ -49,13 +53,12 @@ class Row:
     read_right: list[bool]
 
 
-def collected(folder: Path, cache: Path, name: str) -> list[Row]:
+def collected(folder: Path, cache: Path, name: str, model: str) -> list[Row]:
     """Return the questions of a set with the features of what was found, from the cache if they are there."""
-    kept = cache / f"answers_{name}.pickle"
+    kept = cache / f"answers_{model}_{name}.pickle"
     if kept.exists():
         rows: list[Row] = pickle.loads(kept.read_bytes())
         return rows
-    model = "potion-base-8M" if name in LONG_SETS else "arctic-embed-s"
     opened = open_embedder(model, Resources(models=Settings().models, threads=1))
     rows = []
 
@@ -70,6 +73,7 @@ def collected(folder: Path, cache: Path, name: str) -> list[Row]:
         rows.append(
             Row(
                 asked.set,
+                model,
                 asked.answerable,
                 right[:HITS],
                 estimates.features[list(estimates.order[:HITS])],
@@ -85,7 +89,7 @@ def collected(folder: Path, cache: Path, name: str) -> list[Row]:
     for _ in run_suite(folder, [RECIPES["balanced"]], embedder, sets=[name], most_questions=most, seen=seen):
         pass
     kept.write_bytes(pickle.dumps(rows))
-    print(name, len(rows), file=sys.stderr)
+    print(name, model, len(rows), file=sys.stderr)
     return rows
 
 
@@ -163,15 +167,21 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("cache", type=Path)
     parser.add_argument("--sets", default="")
+    parser.add_argument("--embedders", default=EMBEDDERS)
     parser.add_argument("--images", type=Path)
     given = parser.parse_args()
     names = [path.name.removesuffix(".jsonl.gz") for path in sorted(given.folder.glob("*.jsonl.gz"))]
     wanted = (
         given.sets.split(",") if given.sets else [name for name in names if name != "contradiction_pairs"]
     )
-    rows = [row for name in wanted for row in collected(given.folder, given.cache, name)]
+    rows = [
+        row
+        for name in wanted
+        for model in ([LONG_MODEL] if name in LONG_SETS else given.embedders.split(","))
+        for row in collected(given.folder, given.cache, name, model)
+    ]
     sets = [row.set for row in rows]
-    of = np.array(sets)
+    of, embedder_of = np.array(sets), np.array([row.embedder for row in rows])
     answerable = np.array([row.answerable for row in rows])
     first = np.array([float(any(row.right[:1])) for row in rows])
     one_of_five = np.array([float(any(row.right[:FIRST])) for row in rows])
@@ -193,21 +203,22 @@ def main() -> None:
         own, bias = fitted(recalls[there], one_of_five[there], weights[there])
         of_recall[here] = 1 / (1 + np.exp(-(recalls[here] @ own + bias)))
         lift = lifting([row for row in rows if row.set != name and row.answerable])
-        asked = [row for row in rows if row.set == name and row.answerable]
-        none = np.zeros(len(EVIDENCE))
-        before, after = (np.mean([ranks(row, each) for row in asked], axis=0) for each in (none, lift))
-        gains.append(after - before)
-        top = of_hit[starts]
-        cells = [
-            " / ".join(f"{100 * value:.0f}" for value in before),
-            " / ".join(f"{100 * value:.0f}" for value in after),
-            f"{calibration_error(top[here], first[here]):.3f}",
-            f"{calibration_error(of_recall[here], one_of_five[here]):.3f}",
-            _auroc(top, here & (first > 0), here & (first == 0)),
-            _auroc(top, here & answerable, here & ~answerable),
-            _auroc(of_recall, here & answerable, here & ~answerable),
-        ]
-        print(f"| {name} | {len(asked)} | {' | '.join(cells)} |", flush=True)
+        none, top = np.zeros(len(EVIDENCE)), of_hit[starts]
+        for model in dict.fromkeys(embedder_of[here].tolist()):
+            own_rows = here & (embedder_of == model)
+            asked = [row for row in rows if row.set == name and row.embedder == model and row.answerable]
+            before, after = (np.mean([ranks(row, each) for row in asked], axis=0) for each in (none, lift))
+            gains.append(after - before)
+            cells = [
+                " / ".join(f"{100 * value:.0f}" for value in before),
+                " / ".join(f"{100 * value:.0f}" for value in after),
+                f"{calibration_error(top[own_rows], first[own_rows]):.3f}",
+                f"{calibration_error(of_recall[own_rows], one_of_five[own_rows]):.3f}",
+                _auroc(top, own_rows & (first > 0), own_rows & (first == 0)),
+                _auroc(top, own_rows & answerable, own_rows & ~answerable),
+                _auroc(of_recall, own_rows & answerable, own_rows & ~answerable),
+            ]
+            print(f"| {name}, {model} | {len(asked)} | {' | '.join(cells)} |", flush=True)
     print(
         "gain of hit@1, hit@5, MRR by reading texts, mean of sets:", (100 * np.mean(gains, axis=0)).round(2)
     )
@@ -217,9 +228,15 @@ def main() -> None:
         if name in sets
     ]
     print("answerable above not, mean of the sets on the topic:", round(float(np.mean(on_topic)), 3))
-    print("calibration error, first hit", round(calibration_error(of_hit[starts], first), 3), end=" ")
-    print("ten hits", round(calibration_error(of_hit, right), 3), end=" ")
-    print("recall", round(calibration_error(of_recall, one_of_five), 3))
+    for model in ("", *dict.fromkeys(embedder_of.tolist())):
+        among = (embedder_of == model) | (model == "")
+        errors = (
+            calibration_error(of_hit[starts][among], first[among]),
+            calibration_error(of_hit[among[owner]], right[among[owner]]),
+            calibration_error(of_recall[among], one_of_five[among]),
+        )
+        cells = " / ".join(f"{error:.3f}" for error in errors)
+        print(f"calibration error of first hit / ten hits / recall, {model or 'all'}: {cells}")
     for least in (0.2, 0.3, 0.4, 0.5):
         low = of_recall < least
         lost = [
