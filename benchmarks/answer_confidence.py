@@ -3,8 +3,8 @@
 ``python -m benchmarks.answer_confidence FOLDER CACHE [--sets a,b] [--embedders a,b] [--images FOLDER]``
 where FOLDER has sets in the form of :mod:`memorata.evaluate.suite` and CACHE is where vectors and candidates
 are kept. Learns the weights of :mod:`memorata.engine.recall.evidence` on all embedders together, prints what
-weights learnt on all *other* sets reach on each set with each embedder, then those learnt on all; ``--images``
-draws it.
+weights learnt on all *other* sets reach on each set with each embedder, then those learnt on all;
+``--images`` draws it.
 """
 
 from __future__ import annotations
