@@ -18,14 +18,12 @@ export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
 help:  ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
-# The pip that comes with a Python is as old as that, and finds a hundred packages in twice the time. Bytecode
-# is made of what is imported, when it is first: most of what is installed never is.
-$(ENV): pyproject.toml deploy/constraints.txt Makefile
+# Bytecode is made of what is imported, when it is first: most of what is installed never is.
+$(ENV): pyproject.toml deploy/constraints.txt .ci/install.py Makefile
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Memorata needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 ...")'
 	@echo "Setting up $(VENV), once: it takes a few minutes."
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint deploy/constraints.txt --editable '.[dev]'
+	$(BIN)/python .ci/install.py --constraint deploy/constraints.txt --editable '.[dev]'
 	@touch $@
 
 # Exact versions: with hashes for the image, without for the checks, which also install what is not listed yet.
