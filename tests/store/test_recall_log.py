@@ -77,8 +77,8 @@ def test_a_logged_recall_is_read_as_it_was(store: Store) -> None:
     np.testing.assert_array_equal(first.column("confidence"), np.array([0.5, 0.5], np.float32))
     assert np.isnan(first.column("is_new of")).all()
     assert first.of("a") == {"lexical": pytest.approx(0.1), "confidence": 0.5}
-    assert store.recalls.ids_of(_HERE, [2, 0, 7]) == {2: "c", 0: "a"}
-    assert store.recalls.ids_of("nobody", [2]) == {}
+    assert store.ids(_HERE, [2, 0, 7]) == {2: "c", 0: "a"}
+    assert store.ids("nobody", [2]) == {}
     assert store.recalls.list(_THERE) == []
     assert [each.id for each in store.recalls.list(_HERE, limit=1)] == ["r2"]
     assert [each.id for each in store.recalls.list(_HERE, limit=2**70)] == ["r2", "r1"]

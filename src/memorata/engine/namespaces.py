@@ -123,14 +123,14 @@ class Namespaces:
             raise InvalidArgument("namespace", namespace, "one that there is")
         with self._store.together():
             for path, target in moved.items():
-                for holder in self._store.paths.with_setting(LINK, path):
+                for holder in self._store.saved_settings.namespaces(LINK, path):
                     (link,) = (
                         candidate for candidate in self.links(namespace=holder) if candidate.namespace == path
                     )
                     self.unlink(path, namespace=holder)
                     if moved.get(holder, holder) != target:
                         self.link(target, filter=link.filter, namespace=holder)
-            self._store.paths.rename(moved)
+            self._store.rename_namespaces(moved)
         self._forget()
         return moved
 

@@ -396,12 +396,12 @@ class Imports:
         for memory in memories:
             by_namespace.setdefault(memory.namespace, []).append(memory.id)
         for path, ids in by_namespace.items():
-            slots = sorted(self._store.paths.slots(path, ids).values())
+            slots = sorted(self._store.slots(path, ids).values())
             self._save(path, id, {"source": source, "slots": _ranges(slots), "changes": []})
 
     def note_relation(self, id: str, source: str, path: str) -> None:
         """Note the relation that was just written, inside the transaction that wrote it."""
-        change = self._store.paths.change(path)
+        change = self._store.last_change(path)
         self._save(path, id, {"source": source, "slots": [], "changes": [change]})
 
     def list(self, *, namespace: str | None = None) -> tuple[Imported, ...]:
@@ -449,7 +449,7 @@ class Imports:
         """
         checks.text("id", id)
         checks.flag("purge", purge)
-        paths = self._store.paths.with_setting(IMPORT, id)
+        paths = self._store.saved_settings.namespaces(IMPORT, id)
         if not paths:
             raise InvalidArgument("id", id, "an import that was not undone (memorata import list)")
         ids: dict[str, tuple[str, ...]] = {}
@@ -459,7 +459,7 @@ class Imports:
             slots = [
                 slot for part in parts for first, last in part["slots"] for slot in range(first, last + 1)
             ]
-            ids[path] = tuple(self._store.paths.ids(path, slots).values())
+            ids[path] = tuple(self._store.ids(path, slots).values())
             changes[path] = [change for part in parts for change in part["changes"]]
         if checks.flag("dry_run", dry_run):
             return Undone(ids, sum(map(len, changes.values())))

@@ -60,8 +60,6 @@ def is_available() -> bool:
 def cell_count(vectors: int) -> int:
     """Return into how many cells to sort so many vectors: 2·√n, with at least 40 for each.
 
-    Examples
-    --------
     >>> cell_count(1_000_000), cell_count(400), cell_count(3)
     (2000, 10, 1)
     """
@@ -71,8 +69,6 @@ def cell_count(vectors: int) -> int:
 def sample_size(vectors: int) -> int:
     """Return how many of so many vectors the centres should be chosen from.
 
-    Examples
-    --------
     >>> sample_size(1_000_000), sample_size(400)
     (80000, 400)
     """
@@ -83,11 +79,6 @@ def trained(sample: Floats, vectors: int) -> Cells:
     """Return empty cells whose centres were chosen from a sample by k-means, the same for the same sample.
 
     `sample`: some of the vectors, as many as `sample_size` says. `vectors`: how many there will be in all.
-
-    Raises
-    ------
-    MissingExtra
-        faiss is not installed.
     """
     faiss = _library()
     dimension = sample.shape[1]
@@ -144,13 +135,6 @@ class Approximate:
         What :func:`extended` made.
     number
         The number of its row, by which a cached one is recognised.
-
-    Raises
-    ------
-    IndexCorrupt
-        Another version of the library made them; they have to be made anew.
-    MissingExtra
-        faiss is not installed.
     """
 
     def __init__(self, cells: Cells, number: int = 0) -> None:
@@ -339,8 +323,6 @@ class Cells:
     def without(self, slots: npt.NDArray[np.integer]) -> Cells:
         """Return the cells without what some slots own.
 
-        Examples
-        --------
         >>> cells = Cells("any", np.zeros((2, 4), np.float32), np.array([2, 1], np.int32),
         ...               np.array([7, 8, 9], np.int32), np.zeros((3, 5), np.uint8), 3, 10)
         >>> left = cells.without(np.array([8]))

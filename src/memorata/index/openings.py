@@ -36,8 +36,6 @@ _NO_CHECKSUM: Final = 0
 class Openings:
     """The openings of texts, by their slots from 0 on.
 
-    Examples
-    --------
     >>> openings = Openings()
     >>> openings.add(["Anna likes tea.", "Bob swims a lot.", "Anna collects old stamps of Norway."])
     >>> openings.sharing("Anna really likes green tea")

@@ -56,8 +56,6 @@ Checked: TypeAlias = tuple[bytes, int, int, int]
 def key_of(field: str, term: str) -> Key:
     """Return the key of a term in a field.
 
-    Examples
-    --------
     >>> parts_of(key_of("tags", "tea"))
     ('tags', 'tea')
     """
@@ -75,8 +73,6 @@ def places_of(key: Key) -> tuple[int, int]:
 
     The first is for as many buckets as there can be; a segment of 2^n uses the lowest n bits of it.
 
-    Examples
-    --------
     >>> low, long = places_of(key_of("tags", "tea"))
     >>> low < 2**19 <= long < 2**20
     True
@@ -207,8 +203,6 @@ def amended(block: bytes | None, changes: Mapping[Key, Mapping[int, int]]) -> by
     `block`: the block as it is; None for one that is not there yet. `changes`: by key, relative slots and how
     often each has the term; 0 takes the posting out.
 
-    Examples
-    --------
     >>> tea = key_of("tags", "tea")
     >>> block = amended(None, {tea: {3: 1, 9: 2}})
     >>> term_lists(block, "tea")
@@ -271,8 +265,6 @@ def opened(block: bytes) -> Block:
 def term_lists(block: bytes, term: str) -> dict[str, tuple[Slots, Frequencies]]:
     """Return the lists of a term that are in this block, by field.
 
-    Examples
-    --------
     >>> _, ((_, block),) = inverted([(3, {"tags": {"tea": 1}}), (9, {"tags": {"tea": 2}})], 0).blocks()
     >>> term_lists(block, "tea")
     {'tags': (array([3, 9], dtype=uint16), array([1, 2], dtype=uint16))}

@@ -145,8 +145,6 @@ def gone() -> bytes:
 def unpacked(records: Sequence[bytes]) -> Records:
     """Return records as an array, or raise :class:`IndexCorrupt` if one is not what was written.
 
-    Examples
-    --------
     >>> unpacked([gone(), gone()])["state"]
     array([2, 2], dtype=uint8)
     >>> unpacked([bytes(RECORD.itemsize)])
@@ -166,8 +164,6 @@ def unpacked_run(run: bytes, count: int) -> Records:
     All are checked at once: a CRC-32 goes on from where the record before has left it, which after a sound
     record is always the same place, so that a run of sound records has a CRC-32 that only their number says.
 
-    Examples
-    --------
     >>> unpacked_run(gone() + gone(), 2)["state"]
     array([2, 2], dtype=uint8)
     >>> unpacked_run(gone() + bytes(RECORD.itemsize), 2)
@@ -188,8 +184,6 @@ def _sound_run(count: int) -> int:
 def changed(record: Records, **columns: float) -> bytes:
     """Return one record with some columns changed, as bytes.
 
-    Examples
-    --------
     >>> unpacked([changed(unpacked([gone()]), state=0)])["state"]
     array([0], dtype=uint8)
     """
@@ -244,8 +238,6 @@ Terms = Mapping[str, Mapping[str, int]]
 def encoded_terms(terms: Terms) -> bytes:
     """Return the words of a memory as bytes.
 
-    Examples
-    --------
     >>> decoded_terms(encoded_terms({"content": {"tea": 2}}))
     {'content': {'tea': 2}}
     """
@@ -273,8 +265,6 @@ def decoded_terms(blob: bytes) -> dict[str, dict[str, int]]:
 class Growing:
     """Rows of one dtype and shape in a buffer that doubles when it is full.
 
-    Examples
-    --------
     >>> rows = Growing(np.int32, ())
     >>> rows.extend(np.array([1, 2])); rows.append(3)
     >>> rows.view

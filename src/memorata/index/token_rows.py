@@ -42,8 +42,6 @@ class TokenRows:
     def of(self, slots: IntArray, count: int, read: ReadTokens) -> tuple[IntArray, IntArray, Marks]:
         """Return the tokens of some slots one after the other, how many each has, and the bits of each.
 
-        Examples
-        --------
         >>> stored = [(np.array([5, 9], np.int32), 1), (np.array([7], np.int32), 0)]
         >>> read = lambda slots: [stored[at] for at in slots]
         >>> tokens, sizes, bits = TokenRows().of(np.array([1, 0]), 2, read)

@@ -384,7 +384,7 @@ def probabilities(engine: Engine, recall: RecallResult, *, namespace: str | None
         measured &= trace.values[:, trace.columns.index("unread")] == 0
     # By memory and not by place: the hits may be some of those in the trace, or others.
     slots = trace.slots[measured].tolist()
-    ids = engine.store.recalls.ids_of(recall.hits[0].memory.namespace, slots)
+    ids = engine.store.ids(recall.hits[0].memory.namespace, slots)
     likely = curve(similarity[measured].clip(-1, 1)).tolist()
     chances = {ids.get(slot): chance for slot, chance in zip(slots, likely, strict=True)}
     return {hit.memory.id: chances[hit.memory.id] for hit in recall.hits if hit.memory.id in chances}

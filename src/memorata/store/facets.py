@@ -7,6 +7,8 @@ A method is written over a session and called without one::
         def merge(self, session: Session, namespace: str, keep: str, other: str) -> None: ...
 
     store.entities.merge("acme", "Anna", "A. Lund")
+
+Or it is made of a function over a session: ``get = read_by(lookup.get)``.
 """
 
 from __future__ import annotations
@@ -88,5 +90,29 @@ def writes_namespace(
     @wraps(method)
     def run(self: _Self, path: str, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         return self._database.write(lambda session: method(self, session, path, *args, **kwargs), path)
+
+    return run
+
+
+def read_by(
+    work: Callable[Concatenate[Session, _Parameters], _Result],
+) -> Callable[Concatenate[_Self, _Parameters], _Result]:
+    """Make a method of a function: it runs on one consistent view."""
+
+    @wraps(work)
+    def run(self: _Self, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        return self._database.read(lambda session: work(session, *args, **kwargs))
+
+    return run
+
+
+def written_by(
+    work: Callable[Concatenate[Session, str, _Parameters], _Result],
+) -> Callable[Concatenate[_Self, str, _Parameters], _Result]:
+    """Make a method of a function: it runs as one transaction on the namespace that it is called with."""
+
+    @wraps(work)
+    def run(self: _Self, path: str, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        return self._database.write(lambda session: work(session, path, *args, **kwargs), path)
 
     return run

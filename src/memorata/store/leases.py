@@ -70,13 +70,7 @@ class LeaseStore(Facet):
 
     @writes
     def renew(self, session: Session, lease: Lease, seconds: float, now: datetime) -> Lease:
-        """Return the lease with so much more time, whether or not it has expired.
-
-        Raises
-        ------
-        LeaseLost
-            Another holder has taken the work over, or it was released.
-        """
+        """Return the lease with so much more time, whether or not it has expired."""
         return _renewed(session, lease, seconds, now)
 
     @writes

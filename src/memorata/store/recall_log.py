@@ -130,11 +130,6 @@ class RecallLogStore(Facet):
 
         self._database.write(write, namespace, to)
 
-    @reads_namespace(dict)
-    def ids_of(self, session: Session, namespace: Namespace, slots: Sequence[int]) -> dict[int, str]:
-        """Return the ids of memories by slot; slots of purged ones are left out."""
-        return ids_at(session, namespace.number, slots)
-
     @reads_namespace(list)
     def list(
         self,

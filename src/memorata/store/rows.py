@@ -223,11 +223,6 @@ def memory(values: Sequence[Any], path: str | None = None) -> Memory:
     """Return the memory of a row selected as `SELECTED`; its fields are not checked again.
 
     `path`: of its namespace; None to take it from the row.
-
-    Raises
-    ------
-    StoreCorrupt
-        If the row is not as it was written.
     """
     read = _made(values, path)
     _check_sum(values)
@@ -278,13 +273,7 @@ def _made(values: Sequence[Any], path: str | None) -> Memory:
 
 
 def sound(values: Sequence[Any], path: str | None = None) -> Memory:
-    """Return the memory of a row as :func:`memory` does, with every field checked again.
-
-    Raises
-    ------
-    StoreCorrupt
-        If the row is not as it was written, or holds a value that no memory can have.
-    """
+    """Return the memory of a row as :func:`memory` does, with every field checked again."""
     read = _made(values, path)
     try:
         read.__post_init__()
@@ -482,3 +471,23 @@ def last_change(session: Session, number: int) -> int:
     """Return the number of the last change of a namespace."""
     row = session.execute("SELECT change FROM namespaces WHERE number = ?", (number,)).fetchone()
     return 0 if row is None else int(row[0])
+
+
+def put_record(session: Session, namespace: Namespace, slot: int, record: bytes, kind: str) -> int:
+    """Change the record of a memory, and return the number of the change."""
+    session.execute(
+        "UPDATE records SET record = ? WHERE namespace = ? AND slot = ?", (record, namespace.number, slot)
+    )
+    return log_change(session, namespace.number, kind, slot)
+
+
+def set_columns(session: Session, number: int, memory: int, *, version: int = 1, **columns: object) -> None:
+    """Change columns of a memory by its number, and count its version up."""
+    for name, value in columns.items():
+        if isinstance(value, datetime | tuple):
+            columns[name] = microseconds(value) if isinstance(value, datetime) else listed(value)
+    assigned = ", ".join(f"{name} = ?" for name in columns)
+    session.execute(
+        f"UPDATE memories SET {assigned}, version = version + ? WHERE +namespace = ? AND number = ?",
+        (*columns.values(), version, number, memory),
+    )

@@ -13,8 +13,16 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.store.database import Session, Statement
-from memorata.store.facets import Facet, reads_namespace, writes_namespace
-from memorata.store.rows import Namespace, find_namespace, instant, made_namespace, microseconds, moment
+from memorata.store.facets import Facet, reads, reads_namespace, writes_namespace
+from memorata.store.rows import (
+    NAMED,
+    Namespace,
+    find_namespace,
+    instant,
+    made_namespace,
+    microseconds,
+    moment,
+)
 
 _COUNT_CHANGE: Final = "UPDATE namespaces SET settings = settings + 1 WHERE number = ?"
 """Moves the counter by which other processes see that the saved settings of a namespace have changed."""
@@ -79,6 +87,16 @@ class SavedSettingStore(Facet):
         ).fetchall()
         session.execute(_COUNT_CHANGE, (row.number,))
         return bool(ended)
+
+    @reads
+    def namespaces(self, session: Session, kind: str, name: str) -> list[str]:
+        """Return the namespaces that have a setting in force by this name."""
+        rows = session.execute(
+            "SELECT DISTINCT n.path FROM saved_settings l JOIN namespaces n ON n.number = l.namespace "
+            f"WHERE l.kind = ? AND l.name = ? AND l.withdrawn_at IS NULL AND n.{NAMED} ORDER BY n.path",
+            (kind, name),
+        )
+        return [path for (path,) in rows]
 
     @reads_namespace(list)
     def list(

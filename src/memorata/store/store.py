@@ -23,8 +23,8 @@ from memorata.store import check, rebuild
 from memorata.store.access import KeyStore, ReplyStore
 from memorata.store.database import Database, Session
 from memorata.store.entities import EntityStore
-from memorata.store.entries import Change, Entry, Hidden, Page, Progress, Terms
-from memorata.store.facets import Facet, writes_namespace
+from memorata.store.entries import Change, Entry, Page, Progress, Terms
+from memorata.store.facets import Facet, read_by, writes_namespace, written_by
 from memorata.store.feedback import FeedbackStore
 from memorata.store.graph import GraphStore, RelationStore
 from memorata.store.leases import LeaseStore
@@ -32,9 +32,8 @@ from memorata.store.memory import embedding, lookup, memories, purge, supersessi
 from memorata.store.memory.contradictions import ContradictionStore
 from memorata.store.memory.duplicates import DuplicateStore, link_repeats
 from memorata.store.memory.embedding import Embedded
-from memorata.store.namespaces import NamespaceStore
 from memorata.store.recall_log import ExposureStore, RecallLogStore
-from memorata.store.rows import EMPTY, find_namespace
+from memorata.store.rows import EMPTY, Namespace, find_namespace, log_change
 from memorata.store.saved_settings import SavedSettingStore
 
 if TYPE_CHECKING:
@@ -75,7 +74,6 @@ class Store(Facet):
         self.duplicates, self.contradictions = DuplicateStore(database), ContradictionStore(database)
         self.recalls, self.feedback = RecallLogStore(database), FeedbackStore(database)
         self.exposures, self.saved_settings = ExposureStore(database), SavedSettingStore(database)
-        self.paths = NamespaceStore(database, self._forget_namespace)
 
     @property
     def path(self) -> str:
@@ -115,12 +113,19 @@ class Store(Facet):
 
     def naming_change(self, namespace: str) -> int:
         """Return the last change of the names of a namespace's entities; 0 if there was none."""
-        return (self._database.read(lambda session: find_namespace(session, namespace)) or EMPTY).naming
+        return self._row(namespace).naming
 
     def settings_change(self, namespace: str) -> tuple[int, int]:
         """Return a pair that changes with the saved settings of a namespace."""
-        row = self._database.read(lambda session: find_namespace(session, namespace)) or EMPTY
+        row = self._row(namespace)
         return (row.begun, row.settings) if row.settings else (0, 0)
+
+    def last_change(self, namespace: str) -> int:
+        """Return the number of the last change of a namespace; 0 if there was none."""
+        return self._row(namespace).change
+
+    def _row(self, namespace: str) -> Namespace:
+        return self._database.read(lambda session: find_namespace(session, namespace)) or EMPTY
 
     def backup(self, target: str | Path) -> None:
         """Copy the database to `target` while others go on reading and writing."""
@@ -169,9 +174,8 @@ class Store(Facet):
             lambda session: memories.update(session, memory, expected_version, terms_of), memory.namespace
         )
 
-    def use(self, namespace: str, ids: Sequence[str], now: datetime) -> None:
-        """Count that memories were of use at `now`, all or none; each is at its next version then."""
-        self._database.write(lambda session: memories.use(session, namespace, ids, now), namespace)
+    use = written_by(memories.use)
+    hide = written_by(memories.hide)
 
     @writes_namespace
     def forget(
@@ -185,14 +189,6 @@ class Store(Facet):
     def restore(self, namespace: str, ids: Sequence[str]) -> None:
         """Show forgotten memories again."""
         self._database.write(lambda session: memories.set_forgotten(session, namespace, ids, None), namespace)
-
-    def hide(self, namespace: str, hidden: Sequence[Hidden]) -> None:
-        """Hide memories as :meth:`hidden` of another store returned it; None leaves a part as it is.
-
-        Only a superseded memory can get another `superseded_at`. A repeat of which there is no note yet gets
-        one.
-        """
-        self._database.write(lambda session: memories.hide(session, namespace, hidden), namespace)
 
     def purge(
         self,
@@ -208,12 +204,8 @@ class Store(Facet):
         The relations they assert go with them, and the declared entities that only they referred to; and the
         text of logged queries that have such a name. With `terms_of`, which returns the terms of a memory,
         those that stay give back what they took over from purged repeats. Without `erase`, the bytes of the
-        file are left as they are.
-
-        Raises
-        ------
-        PurgeUnfinished
-            If the memories are gone, but others kept the file from being written anew; `vacuum` does it.
+        file are left as they are. If others kept the file from being written anew, `PurgeUnfinished` is
+        raised: the memories are gone, and `vacuum` does the rest.
         """
         if not ids and not names:
             return
@@ -281,25 +273,13 @@ class Store(Facet):
 
         return self._database.attempt(once, replica=True, fresh=fresh)
 
-    def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
-        """Return memories by id, hidden ones too; raise for an id that does not exist."""
-        return self._database.read(lambda session: lookup.get(session, namespace, ids))
-
-    def known(self, memories: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-        """Return which of these (namespace, id) pairs exist."""
-        return self._database.read(lambda session: lookup.existing(session, memories))
-
-    def page(
-        self, namespace: str, filter: Filter | None, limit: int, cursor: str | None, **how: bool
-    ) -> Page:
-        """Return memories newest first, a page at a time; `hidden` ones too, or `oldest_first`."""
-        return self._database.read(
-            lambda session: lookup.page(session, namespace, filter, limit, cursor, **how)
-        )
-
-    def hidden(self, namespace: str) -> list[Hidden]:
-        """Return since when the hidden memories of a namespace have been so, in the order they were added."""
-        return self._database.read(lambda session: lookup.hidden(session, namespace))
+    get = read_by(lookup.get)
+    known = read_by(lookup.existing)
+    slots = read_by(lookup.slots)
+    ids = read_by(lookup.ids)
+    page = read_by(lookup.page)
+    hidden = read_by(lookup.hidden)
+    namespaces = read_by(lookup.namespaces)
 
     def export(
         self, namespace: str | None, unreadable: Callable[[StoreCorrupt], None] | None = None
@@ -311,12 +291,23 @@ class Store(Facet):
         """
         return lookup.export(self._database, namespace, unreadable)
 
-    def namespaces(self, *, counted: Sequence[str] | None = None) -> Mapping[str, int]:
-        """Return every namespace and how many memories it holds, hidden ones included.
+    def rename_namespaces(self, paths: Mapping[str, str]) -> None:
+        """Give namespaces other paths that nothing was written to, with all that they hold, all or none."""
 
-        `counted`: only these are counted, which takes long where there are many; the others have 0.
-        """
-        return self._database.read(lambda session: lookup.namespaces(session, counted=counted))
+        def work(session: Session) -> None:
+            for old, new in paths.items():
+                namespace = find_namespace(session, old)
+                if namespace is None:
+                    raise InvalidArgument("namespace", old, "one that there is")
+                if find_namespace(session, new) is not None:
+                    raise InvalidArgument("to", new, "a namespace that nothing was written to")
+                number = session.dialect.rename_namespace(session, namespace.number, old, new)
+                # Other processes drop their caches of either name.
+                log_change(session, number, "rename", naming=True)
+
+        self._database.write(work, *sorted({*paths, *paths.values()}))
+        for path in (*paths, *paths.values()):
+            self._forget_namespace(path)
 
     def changes(self, since: int, limit: int) -> list[Change]:
         """Return the changes after `since`, oldest first."""

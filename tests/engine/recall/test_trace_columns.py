@@ -43,7 +43,7 @@ def test_columns_hold_what_the_candidates_were_ranked_by(engine: Engine) -> None
     assert found.trace is not None
     (down,) = trace_columns([found.trace])
     column = {name: down.values[:, place].tolist() for place, name in enumerate(down.columns)}
-    ids = engine.store.recalls.ids_of("default", down.slots.tolist())
+    ids = engine.store.ids("default", down.slots.tolist())
     order = [ids[slot] for slot in down.slots.tolist()]
     assert order[: len(found)] == [hit.memory.id for hit in found]
     assert down.shown == tuple(range(len(found)))

@@ -110,7 +110,7 @@ READS: dict[str, Callable[[PostgresStore], Any]] = {
     "next turn": lambda store: store.relations.next_change(THERE, NOW),
     "news": lambda store: store.graph.delta(THERE, 0).changed,
     "recalls": lambda store: store.recalls.list(THERE),
-    "ids": lambda store: store.recalls.ids_of(THERE, [0, 1]),
+    "ids": lambda store: store.ids(THERE, [0, 1]),
     "feedback": lambda store: store.feedback.list(THERE),
     "exposures": lambda store: store.exposures.list(THERE, "e"),
     "saved_settings": lambda store: store.saved_settings.list(THERE, "recipe", withdrawn=True),

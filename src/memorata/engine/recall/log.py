@@ -227,7 +227,7 @@ class RecallLog:
         self._since = monotonic()
 
     def _with_ids(self, entry: LoggedRecall) -> LoggedRecall:
-        names = self._store.recalls.ids_of(entry.namespace, entry.slots.tolist())
+        names = self._store.ids(entry.namespace, entry.slots.tolist())
         # A candidate may have been purged since.
         kept = without(entry, np.isin(entry.slots, list(names)))
         return replace(kept, ids=tuple(names[slot] for slot in kept.slots.tolist()))

@@ -9,7 +9,6 @@ linked to superseded ones, and not if the chain of those leads back to them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -21,10 +20,11 @@ from memorata.model.memory import Memory
 from memorata.store.database import Session
 from memorata.store.entries import Entry, Terms
 from memorata.store.facets import Facet, reads_namespace, writes_namespace
+from memorata.store.memory.lookup import located
 from memorata.store.memory.memories import update
-from memorata.store.memory.records import located, put_record
 from memorata.store.memory.supersession import (
     INHERITED_KINDS,
+    UNLINKED,
     began,
     end_of,
     ended_again,
@@ -51,6 +51,8 @@ from memorata.store.rows import (
     memory,
     microseconds,
     moment,
+    put_record,
+    set_columns,
 )
 
 if TYPE_CHECKING:
@@ -310,16 +312,10 @@ def supersede(session: Session, namespace: str, loser_id: str, winner: Memory, a
     if winner_slot > slot:
         first = began(session, owner.number, winner.id)
         until, end_given = loser.valid_to or ended_by(loser, first), loser.valid_to is None
-        session.execute(
-            f"UPDATE memories SET supersedes = ?, version = version + 1 {_BY_NUMBER}",
-            (json.dumps([*current.supersedes, loser.id], ensure_ascii=False), owner.number, winner_number),
-        )
+        set_columns(session, owner.number, winner_number, supersedes=(*current.supersedes, loser.id))
         put_record(session, owner, winner_slot, winner_record.tobytes(), "update")
-    session.execute(
-        "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, end_given = ?, "
-        f"version = version + 1 {_BY_NUMBER}",
-        (winner.id, microseconds(at), microseconds(until), int(end_given), owner.number, number),
-    )
+    links: dict[str, Any] = {"superseded_by": winner.id, "superseded_at": at}
+    set_columns(session, owner.number, number, **links, valid_to=until, end_given=end_given)
     ended = changed(record, superseded=at.timestamp(), until=end_of(until))
     put_record(session, owner, slot, ended, "supersede")
     if first is not None and first < loser.event_time:
@@ -335,11 +331,7 @@ def _reinstate(session: Session, namespace: str, id_: str) -> Memory:
         f"SELECT end_given FROM memories {_BY_NUMBER}", (owner.number, number)
     ).fetchone()
     until = ended_again(loser, bool(end_given), None)
-    session.execute(
-        "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, valid_to = ?, "
-        f"end_given = 0, version = version + 1 {_BY_NUMBER}",
-        (microseconds(until), owner.number, number),
-    )
+    set_columns(session, owner.number, number, **UNLINKED, valid_to=until)
     current = changed(record, superseded=end_of(None), until=end_of(until))
     put_record(session, owner, slot, current, "reinstate")
     if (index := session.dialect.hash_index) is not None:
@@ -354,10 +346,7 @@ def _unlisted(session: Session, namespace: str, winner_id: str, loser_id: str) -
     if loser_id not in winner.supersedes:
         return winner
     remaining = tuple(id_ for id_ in winner.supersedes if id_ != loser_id)
-    session.execute(
-        f"UPDATE memories SET supersedes = ? {_BY_NUMBER}",
-        (json.dumps(remaining, ensure_ascii=False), owner.number, number),
-    )
+    set_columns(session, owner.number, number, version=0, supersedes=remaining)
     return replace(winner, supersedes=remaining)
 
 

@@ -31,6 +31,7 @@ from memorata.store.rows import (
     find_namespace,
     log_change,
     memory,
+    set_columns,
 )
 
 _DIGITS: Final = 20
@@ -250,10 +251,7 @@ def _put(
     row = session.dialect.vectors_number(embedder, namespace, slot)
     blob = np.asarray(embedded.vectors, np.float32).tobytes()
     session.execute(_ADD, (row, namespace, embedder, slot, embedded.digest, blob))
-    session.execute(
-        "UPDATE memories SET embedder = ?, version = version + 1 WHERE +namespace = ? AND number = ?",
-        (name, namespace, number),
-    )
+    set_columns(session, namespace, number, embedder=name)
     record = session.execute(
         "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace, slot)
     ).fetchone()

@@ -1,16 +1,17 @@
-"""Look memories up: by the hash of a text, by id, in pages, in the order of adding, as a feed of changes."""
+"""Look memories up: by the hash of a text, by id, with their records, in pages, as a feed of changes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from memorata.index.codes import Floats
-from memorata.model.errors import InvalidArgument, StoreCorrupt
+from memorata.index.record import Records, unpacked
+from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.database import Database, Session, Statement
 from memorata.store.entries import Change, Hidden, Page, all_pages
@@ -21,9 +22,11 @@ from memorata.store.rows import (
     OWN,
     SELECTED,
     SLOTS,
+    Namespace,
     expect_found,
     find,
     find_namespace,
+    ids_at,
     instant,
     memory,
     microseconds,
@@ -140,6 +143,58 @@ def existing(session: Session, memories: Sequence[tuple[str, str]]) -> set[tuple
     }
 
 
+def slots(session: Session, path: str, ids: Sequence[str]) -> dict[str, int]:
+    """Return the slots of memories by id; missing ids are left out."""
+    return slots_of(session, (find_namespace(session, path) or EMPTY).number, ids)
+
+
+def ids(session: Session, path: str, slots: Sequence[int]) -> dict[int, str]:
+    """Return the ids of memories by slot, in their order; slots without one are left out."""
+    return dict(sorted(ids_at(session, (find_namespace(session, path) or EMPTY).number, slots).items()))
+
+
+LOCATE: Final = (
+    f"SELECT m.number, m.slot, r.record, {OWN}, NULL FROM memories m "
+    "LEFT JOIN records r ON r.namespace = m.namespace AND r.slot = m.slot WHERE m.namespace = ? AND m.id = ?"
+)
+
+
+class Located(NamedTuple):
+    """A memory with its namespace, number, slot and record."""
+
+    namespace: Namespace
+    number: int
+    slot: int
+    memory: Memory
+    record: Records
+
+
+def locate(session: Session, namespace: Namespace, id_: str) -> Located | None:
+    """Return a memory of a namespace with its record; None if it does not exist."""
+    row = session.execute(LOCATE, (namespace.number, id_)).fetchone()
+    if row is None:
+        return None
+    number, slot, record, *columns = row
+    return Located(namespace, number, slot, memory(columns, namespace.path), unpacked([record or b""]))
+
+
+def located(session: Session, path: str, id_: str) -> Located:
+    """Return a memory with its record, or raise."""
+    namespace = find_namespace(session, path)
+    row = None if namespace is None else locate(session, namespace, id_)
+    if row is None:
+        raise MemoryNotFound(id_, path)
+    return row
+
+
+def record_of(session: Session, namespace: Namespace, slot: int) -> Records:
+    """Return the record of a memory."""
+    row = session.execute(
+        "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace.number, slot)
+    ).fetchone()
+    return unpacked(row or [b""])
+
+
 _OLDEST: Final = "o"
 """Begins the cursor of a listing that is oldest first."""
 
@@ -154,7 +209,7 @@ def page(
     hidden: bool = False,
     oldest_first: bool = False,
 ) -> Page:
-    """Return memories newest first, or oldest first, a page at a time."""
+    """Return memories newest first, or oldest first, a page at a time; with `hidden`, hidden ones too."""
     condition = session.dialect.condition(filter)
     sql, values = condition.sql, list(condition.values)
     number = (find_namespace(session, path) or EMPTY).number
@@ -282,7 +337,7 @@ _WIDTH: Final = SELECTED.count(",") + 1
 def namespaces(session: Session, *, counted: Sequence[str] | None = None) -> Mapping[str, int]:
     """Return every namespace and how many memories it holds, hidden ones included.
 
-    `counted`: only these are counted; the others have 0.
+    `counted`: only these are counted, which takes long where there are many; the others have 0.
     """
     count = "(SELECT count(*) FROM memories m WHERE m.namespace = n.number)"
     if counted is not None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -34,8 +34,7 @@ from memorata.store.memory.insertion import (
     insertion,
     records_of,
 )
-from memorata.store.memory.lookup import same_statement
-from memorata.store.memory.records import LOCATE, Located, locate, located, put_record
+from memorata.store.memory.lookup import LOCATE, Located, locate, located, same_statement
 from memorata.store.memory.supersession import began, ended_by, note_repeat, settle_ends
 from memorata.store.rows import (
     COLUMNS,
@@ -48,9 +47,10 @@ from memorata.store.rows import (
     log_change,
     marks,
     memories_at,
-    microseconds,
     new_namespace,
+    put_record,
     row,
+    set_columns,
 )
 
 _AT: Final = " WHERE +namespace = ? AND number = ?"
@@ -188,23 +188,21 @@ def update(
     put_record(session, namespace, slot, record, "update")
     if changed.valid_to != current.valid_to:
         # An explicit end is the memory's own: no successor changes it.
-        session.execute(f"UPDATE memories SET end_given = 0{_AT}", (namespace.number, number))
+        set_columns(session, namespace.number, number, version=0, end_given=False)
     if following.event_time != current.event_time:
         settle_ends(session, namespace, following.id)
     return following
 
 
 def use(session: Session, path: str, ids: Sequence[str], now: datetime) -> None:
-    """Count a use of memories; `last_accessed_at` is the latest, whatever the order of the calls."""
+    """Count that memories were of use at `now`, all or none; `last_accessed_at` is the latest of those."""
     for id_ in ids:
         namespace, number, slot, current, record = located(session, path, id_)
         latest = now if current.last_accessed_at is None else max(now, current.last_accessed_at)
         used = checked_numbers(replace(current, access_count=current.access_count + 1))
-        session.execute(
-            f"UPDATE memories SET access_count = ?, last_accessed_at = ?, version = version + 1{_AT}",
-            (used.access_count, microseconds(latest), namespace.number, number),
-        )
-        put_record(session, namespace, slot, changed_record(record, accesses=used.access_count), "use")
+        counted = used.access_count
+        set_columns(session, namespace.number, number, access_count=counted, last_accessed_at=latest)
+        put_record(session, namespace, slot, changed_record(record, accesses=counted), "use")
 
 
 def set_forgotten(session: Session, path: str, ids: Sequence[str], at: datetime | None) -> None:
@@ -216,15 +214,16 @@ def set_forgotten(session: Session, path: str, ids: Sequence[str], at: datetime 
         state = int(record["state"][0])
         wanted = state & ~FORGOTTEN if at is None else state | FORGOTTEN
         if state != wanted:
-            session.execute(
-                f"UPDATE memories SET forgotten_at = ?{_AT}", (microseconds(at), namespace.number, number)
-            )
+            set_columns(session, namespace.number, number, version=0, forgotten_at=at)
             kind = "restore" if at is None else "forget"
             put_record(session, namespace, slot, changed_record(record, state=wanted), kind)
 
 
 def hide(session: Session, path: str, hidden: Sequence[Hidden]) -> None:
-    """Set since when memories have been hidden, for those that come from another database."""
+    """Hide memories as :func:`lookup.hidden` of another store returned it; None leaves a part as it is.
+
+    Only a superseded memory can get another `superseded_at`. A repeat without a note yet gets one.
+    """
     for entry in hidden:
         _hide(session, path, entry)
 
@@ -234,17 +233,12 @@ def _hide(session: Session, path: str, hidden: Hidden) -> None:
     if hidden.superseded_at is not None:
         if current.superseded_by is None:
             raise InvalidArgument("superseded_at", hidden.superseded_at, "left out for a current memory")
-        session.execute(
-            f"UPDATE memories SET superseded_at = ?{_AT}",
-            (microseconds(hidden.superseded_at), namespace.number, number),
-        )
+        columns: dict[str, Any] = {"superseded_at": hidden.superseded_at}
+        if hidden.end_given is not None:
+            columns["end_given"] = hidden.end_given and current.valid_to is not None
+        set_columns(session, namespace.number, number, version=0, **columns)
         ended = changed_record(record, superseded=hidden.superseded_at.timestamp())
         put_record(session, namespace, slot, ended, "supersede")
-        if hidden.end_given is not None:
-            end_given = hidden.end_given and current.valid_to is not None
-            session.execute(
-                f"UPDATE memories SET end_given = ?{_AT}", (int(end_given), namespace.number, number)
-            )
         if hidden.repeat is not None:
             note_repeat(session, path, hidden.memory_id, hidden.repeat, hidden.superseded_at)
     if hidden.forgotten_at is not None:
@@ -382,14 +376,8 @@ def _supersede(session: Session, older: Located, new_slot: int, new: Memory) -> 
     if old.superseded_by is not None:
         raise AlreadySuperseded(old.id, old.superseded_by)
     ended = old.valid_to or ended_by(old, new.event_time)
-    session.execute(
-        "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, end_given = ?, "
-        f"version = version + 1{_AT}",
-        (
-            *(new.id, microseconds(new.created_at), microseconds(ended), int(old.valid_to is None)),
-            *(namespace.number, number),
-        ),
-    )
+    links: dict[str, Any] = {"superseded_by": new.id, "superseded_at": new.created_at}
+    set_columns(session, namespace.number, number, **links, valid_to=ended, end_given=old.valid_to is None)
     superseded = changed_record(record, superseded=new.created_at.timestamp(), until=ended.timestamp())
     change = put_record(session, namespace, slot, superseded, "supersede")
     if new.event_time < old.event_time:

@@ -6,8 +6,8 @@ the file is erased afterwards (:mod:`memorata.store.sqlite.maintenance`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from memorata.index import cell_rows, segments
 from memorata.index.record import changed as changed_record
@@ -19,9 +19,10 @@ from memorata.store.database import Session
 from memorata.store.entities import referred_to, remove_named, remove_unreferred
 from memorata.store.entries import Terms
 from memorata.store.feedback import purge_feedback
+from memorata.store.memory.lookup import located, record_of
 from memorata.store.memory.memories import update
-from memorata.store.memory.records import located, put_record, record_of
 from memorata.store.memory.supersession import (
+    UNLINKED,
     began,
     end_of,
     ended_again,
@@ -40,7 +41,8 @@ from memorata.store.rows import (
     find_namespace,
     is_inhabited,
     log_change,
-    microseconds,
+    put_record,
+    set_columns,
     slots_of,
 )
 from memorata.text.tokens import folded
@@ -175,18 +177,11 @@ def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int
         ended = ended_again(older_memory, end_given, first)
         until = end_of(ended)
         if heir is not None:
-            session.execute(
-                "UPDATE memories SET superseded_by = ?, valid_to = ?, end_given = ?, version = version + 1 "
-                "WHERE +namespace = ? AND number = ?",
-                (heir[3].id, microseconds(ended), int(end_given), namespace.number, number),
-            )
+            links: dict[str, Any] = {"superseded_by": heir[3].id, "end_given": end_given}
+            set_columns(session, namespace.number, number, **links, valid_to=ended)
             put_record(session, namespace, slot, changed_record(record, until=until), "supersede")
         else:
-            session.execute(
-                "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, valid_to = ?, "
-                "end_given = 0, version = version + 1 WHERE +namespace = ? AND number = ?",
-                (microseconds(ended), namespace.number, number),
-            )
+            set_columns(session, namespace.number, number, **UNLINKED, valid_to=ended)
             record_now = changed_record(record, superseded=end_of(None), until=until)
             put_record(session, namespace, slot, record_now, "reinstate")
     if heir is not None:
@@ -194,10 +189,7 @@ def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int
         older = [id_ for id_ in newer.supersedes if id_ != removed.id]
         # A memory younger than the heir repeats it, and is linked by its own row alone (duplicates.py).
         older += [link.memory.id for link in replaced if link.slot < slot]
-        session.execute(
-            "UPDATE memories SET supersedes = ?, version = version + 1 WHERE +namespace = ? AND number = ?",
-            (json.dumps(older, ensure_ascii=False), namespace.number, number),
-        )
+        set_columns(session, namespace.number, number, supersedes=tuple(older))
         put_record(session, namespace, slot, unchanged.tobytes(), "update")
     for link in replaced:
         settle_ends(session, namespace, link.memory.id)

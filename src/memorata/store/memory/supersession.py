@@ -26,7 +26,7 @@ from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.database import Session
-from memorata.store.memory.records import located, put_record, record_of
+from memorata.store.memory.lookup import located, record_of
 from memorata.store.rows import (
     EPOCH,
     MICROSECOND,
@@ -39,6 +39,8 @@ from memorata.store.rows import (
     memory,
     microseconds,
     moment,
+    put_record,
+    set_columns,
 )
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 
 INHERITED_KINDS: Final = frozenset({"exact", "near"})
 """The kinds of repeats whose fields are taken over; the result of a merge has them from the start."""
+UNLINKED: Final[Mapping[str, Any]] = {"superseded_by": None, "superseded_at": None, "end_given": False}
+"""The columns of a memory that nothing superseded."""
 _WORDED: Final = frozenset({"tags", "entities"})
 """The fields that are searched by their terms."""
 
@@ -148,11 +152,7 @@ def settle_ends(session: Session, namespace: Namespace, id_: str) -> None:
         for number, slot, loser, end_given in replaced_by(session, namespace, winner, without_repeats=True):
             ended = ended_again(loser, end_given, first)
             if ended != loser.valid_to:
-                session.execute(
-                    "UPDATE memories SET valid_to = ?, version = version + 1 "
-                    "WHERE +namespace = ? AND number = ?",
-                    (microseconds(ended), namespace.number, number),
-                )
+                set_columns(session, namespace.number, number, valid_to=ended)
                 record = changed(record_of(session, namespace, slot), until=end_of(ended))
                 put_record(session, namespace, slot, record, "update")
             own = loser.event_time
@@ -190,10 +190,7 @@ def relink(session: Session, path: str, links: Sequence[Linked]) -> None:
     for link in links:
         namespace, number, _, _ = find(session, path, link.memory_id)
         # All are unlinked first: the direction of a link may have changed.
-        session.execute(
-            "UPDATE memories SET superseded_by = NULL WHERE +namespace = ? AND number = ?",
-            (namespace.number, number),
-        )
+        set_columns(session, namespace.number, number, version=0, superseded_by=None)
     for link in links:
         namespace, number, slot, _, record = located(session, path, link.memory_id)
         for other in (*filter(None, [link.superseded_by]), *link.supersedes):
@@ -203,22 +200,12 @@ def relink(session: Session, path: str, links: Sequence[Linked]) -> None:
             raise InvalidArgument(
                 "superseded_by", winner, f"a memory that does not lead back to {link.memory_id!r}"
             )
-        session.execute(
-            "UPDATE memories SET superseded_by = ?, superseded_at = ?, supersedes = ?, "
-            "end_given = end_given * ?, version = version + 1 WHERE +namespace = ? AND number = ?",
-            (
-                link.superseded_by,
-                microseconds(link.superseded_at),
-                json.dumps(link.supersedes, ensure_ascii=False),
-                int(link.superseded_by is not None),
-                namespace.number,
-                number,
-            ),
-        )
+        ends: dict[str, Any] = {"superseded_by": winner, "superseded_at": link.superseded_at}
+        columns = UNLINKED if winner is None else ends
+        set_columns(session, namespace.number, number, **columns, supersedes=link.supersedes)
         linked = changed(record, superseded=end_of(link.superseded_at))
-        kind = "reinstate" if link.superseded_by is None else "supersede"
-        put_record(session, namespace, slot, linked, kind)
-        if link.superseded_by is None and (index := session.dialect.hash_index) is not None:
+        put_record(session, namespace, slot, linked, "reinstate" if winner is None else "supersede")
+        if winner is None and (index := session.dialect.hash_index) is not None:
             index.add_current(session, [number])
 
 

@@ -235,13 +235,7 @@ class HashRunCache:
         self._runs: dict[tuple[int, int], HashRun] = {}
 
     def of_many(self, session: Session, wanted: Keys, limit: int | None = None) -> HashRun:
-        """Return the entries with one of some hashes, at most `limit` of a hash and run.
-
-        Raises
-        ------
-        IndexCorrupt
-            A run cannot be read.
-        """
+        """Return the entries with one of some hashes, at most `limit` of a hash and run."""
         wanted = np.unique(wanted)
         waiting = session.execute(
             f"SELECT key, place FROM new_addresses WHERE key {_IN} ORDER BY key, place",

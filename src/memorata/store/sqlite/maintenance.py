@@ -31,15 +31,7 @@ _RETRY_SECONDS: Final = 0.02
 
 
 def erase(session: Session, name: str) -> None:
-    """Write the file anew from what is left in it, and empty the write-ahead log.
-
-    Raises
-    ------
-    PurgeUnfinished
-        If that could not be done and something was purged whose traces are therefore left.
-    StoreUnavailable
-        If it could not be done and no purge is unfinished.
-    """
+    """Write the file anew from what is left in it, and empty the write-ahead log."""
     note = unfinished_purge(session)
     remove_leftovers(Path(name))
     (milliseconds,) = session.execute("PRAGMA busy_timeout").fetchone()
