@@ -18,8 +18,8 @@ from memorata.index import segments
 from memorata.model.errors import PurgeUnfinished, StoreUnavailable
 from memorata.store.dialects import SqliteStore
 from memorata.store.memory import memories as writing
+from memorata.store.sqlite.database import erase
 from memorata.store.sqlite.integrity import unfinished_purge
-from memorata.store.sqlite.maintenance import erase
 from memorata.store.sqlite.session import SqliteSession
 
 WORDS = [f"w{n}" for n in range(500)]

@@ -1,7 +1,7 @@
 """Removing memories for good: rows, vectors, words and sessions, and their places in chains of corrections.
 
 Every function here runs inside a transaction that its caller opened; what it leaves behind in the bytes of
-the file is erased afterwards (:mod:`memorata.store.sqlite.maintenance`).
+the file is erased afterwards (:mod:`memorata.store.sqlite.database`).
 """
 
 from __future__ import annotations

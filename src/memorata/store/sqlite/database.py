@@ -1,4 +1,14 @@
-"""A :class:`~memorata.store.database.Database` in one SQLite file; any number of processes may open it."""
+"""A :class:`~memorata.store.database.Database` in one SQLite file; any number of processes may open it.
+
+What was purged must not be left in its bytes. SQLite forgets where deleted data was, not the data.
+``secure_delete`` overwrites a row where it stands, but not the copies that were left behind when a page was
+split and its rows were moved; and rows are moved all the time, for they are inserted in the middle of their
+tables. Only a file that is written anew from what is left holds nothing else. So a purge ends with
+``VACUUM``, which writes the whole file into the write-ahead log, and with emptying that log into its place.
+That takes time in proportion to the file, and for a moment twice its space; other processes go on reading
+meanwhile, and wait to write. Until it is done a note in the database says so, written in the transaction of
+the purge itself: whatever happens in between, the next purge or `memorata vacuum` does it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +17,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from types import TracebackType
@@ -15,14 +25,14 @@ from typing import Any, Final, Never, TypeVar, cast
 from weakref import WeakSet
 
 from memorata.model import checks
-from memorata.model.errors import StoreUnavailable
+from memorata.model.errors import InvalidArgument, PurgeUnfinished, StoreUnavailable
 from memorata.store.database import DatabaseInfo, Session
 from memorata.store.rows import LARGEST
 from memorata.store.sqlite import session as transactions
 from memorata.store.sqlite.connection import connect
-from memorata.store.sqlite.encryption import database_errors
-from memorata.store.sqlite.integrity import note_unfinished_purge
-from memorata.store.sqlite.maintenance import back_up, erase
+from memorata.store.sqlite.encryption import connected, database_errors
+from memorata.store.sqlite.files import create_private, remove_leftovers, whole_file
+from memorata.store.sqlite.integrity import UNFINISHED_PURGE, note_unfinished_purge, unfinished_purge
 from memorata.store.sqlite.migrations import Migration
 from memorata.store.sqlite.session import (
     BUSY_SECONDS,
@@ -33,6 +43,7 @@ from memorata.store.sqlite.session import (
 )
 
 _Result = TypeVar("_Result")
+_RETRY_SECONDS: Final = 0.02
 
 
 class SqliteDatabase:
@@ -147,13 +158,13 @@ class SqliteDatabase:
     def backup(self, target: str | Path) -> None:
         """Copy the database to `target` while others go on reading and writing."""
         with self.lock:
-            back_up(self.session, self.path, Path(target))
+            _back_up(self.session, self.path, Path(target))
 
     def vacuum(self) -> None:
         """Write the file anew: give back the space of what was removed, and erase every trace of it."""
         refuse_to_write(self.path, self.read_only_because)
         with self.lock, Translated(self.path):
-            erase(self.session, self.path)
+            _erase(self.session, self.path)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -166,7 +177,7 @@ class SqliteDatabase:
             with transactions.writing(self.session, self.path):
                 result = work(self.session)
                 note_unfinished_purge(self.session)
-            erase(self.session, self.path)
+            _erase(self.session, self.path)
         return result
 
     @contextmanager
@@ -238,6 +249,60 @@ def register(connection: sqlite3.Connection) -> None:
         ("memorata_metadata", metadata_holds),
     ):
         connection.create_function(name, 2, function, deterministic=True)
+
+
+def _erase(session: Session, name: str) -> None:
+    """Write the file anew from what is left in it, and empty the write-ahead log."""
+    note = unfinished_purge(session)
+    remove_leftovers(Path(name))
+    (milliseconds,) = session.execute("PRAGMA busy_timeout").fetchone()
+    until = monotonic() + milliseconds / 1_000
+    try:
+        while True:
+            try:
+                with Translated(name):
+                    session.execute("VACUUM")
+                    if session.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                        raise StoreUnavailable(
+                            f"another process has been reading {name} for so long that its log could not be "
+                            "emptied"
+                        )
+                break
+            except StoreUnavailable as error:
+                # SQLite gives up at once where a writer comes between, and after one turn where others read.
+                if not _is_busy(error) or monotonic() >= until:
+                    raise
+                sleep(_RETRY_SECONDS)
+    except StoreUnavailable as error:
+        if note is None:
+            raise
+        raise PurgeUnfinished(name, str(error)) from error
+    if note is not None:
+        session.execute("DELETE FROM settings WHERE name = ? AND value = ?", (UNFINISHED_PURGE, note))
+
+
+def _is_busy(error: StoreUnavailable) -> bool:
+    """Return whether a lock of another connection was in the way, so that a retry may succeed."""
+    cause = error.__cause__
+    return cause is None or (
+        isinstance(cause, database_errors("OperationalError"))
+        and cause.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    )
+
+
+def _back_up(connection: SqliteSession, origin: str, target: Path) -> None:
+    """Copy a database to a file; an existing one has to be a database of Memorata's that is not in use."""
+    if target.exists():
+        if Path(origin).exists() and target.samefile(origin):
+            raise InvalidArgument("target", str(target), "another file than the database itself")
+        connect(target, backup=False, key=connection.key).close()
+        if Path(f"{target}-wal").exists():
+            raise StoreUnavailable(f"{target} is in use; close it first, or name another file for the copy")
+    remove_leftovers(target)
+    with whole_file(target) as partial:
+        create_private(partial)
+        with Translated(str(target)), closing(connected(partial, connection.key)) as copy:
+            connection.backup(copy, pages=4096)
 
 
 # SQLite forbids a child process the connections of its parent ("How To Corrupt An SQLite Database File",
