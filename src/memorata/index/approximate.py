@@ -76,10 +76,7 @@ def sample_size(vectors: int) -> int:
 
 
 def trained(sample: Floats, vectors: int) -> Cells:
-    """Return empty cells whose centres were chosen from a sample by k-means, the same for the same sample.
-
-    `sample`: some of the vectors, as many as `sample_size` says. `vectors`: how many there will be in all.
-    """
+    """Return empty cells for so many vectors, with centres chosen from a sample of them by k-means."""
     faiss = _library()
     dimension = sample.shape[1]
     cells = min(cell_count(vectors), max(1, len(sample) // _CELL_SAMPLE))
@@ -89,25 +86,12 @@ def trained(sample: Floats, vectors: int) -> Cells:
     index.cp.min_points_per_centroid = 1
     index.train(np.ascontiguousarray(sample, np.float32))
     centres = np.asarray(index.quantizer.reconstruct_n(0, cells), np.float32)
-    no_slots = np.zeros(0, np.int32)
-    width = int(index.code_size)
-    return Cells(
-        _maker(faiss),
-        centres,
-        np.zeros(cells, np.int32),
-        no_slots,
-        np.zeros((0, width), np.uint8),
-        vectors,
-        0,
-    )
+    sizes, slots = np.zeros(cells, np.int32), np.zeros(0, np.int32)
+    return Cells(_maker(faiss), centres, sizes, slots, np.zeros((0, index.code_size), np.uint8), vectors, 0)
 
 
 def extended(cells: Cells, blocks: Iterable[tuple[Owners, Floats]], until: int) -> Cells:
-    """Return cells with more vectors in them.
-
-    `cells`: what there is; its centres stay. `blocks`: owners of vectors, and the vectors, some at a time.
-    `until`: which slot is the first whose vectors are not in here.
-    """
+    """Return cells with more vectors in them, of slots before `until`; their centres stay."""
     index = _loaded(cells)
     for owners, rows in blocks:
         if len(owners):
@@ -127,15 +111,7 @@ def extended(cells: Cells, blocks: Iterable[tuple[Owners, Floats]], until: int) 
 
 
 class Approximate:
-    """Cells, ready to be searched.
-
-    Parameters
-    ----------
-    cells
-        What :func:`extended` made.
-    number
-        The number of its row, by which a cached one is recognised.
-    """
+    """Cells, ready to be searched; a cached one is recognised by the number of its row."""
 
     def __init__(self, cells: Cells, number: int = 0) -> None:
         self.number = number
@@ -152,10 +128,7 @@ class Approximate:
     def slots(self, query: Floats, count: int, mask: npt.NDArray[np.bool_] | None) -> Owners | None:
         """Return the slots, ascending, of about the `count` vectors that are closest to a query.
 
-        None where the filter is too selective, or where the cells read hold fewer than `count` allowed
-        vectors. The more a filter excludes, the more cells are read.
-
-        `mask`: which slots may be returned; None for all.
+        The more a filter excludes, the more cells are read; None where that is too much, or too few are there.
         """
         faiss = _library()
         parameters = faiss.IVFRaBitQSearchParameters()
@@ -246,33 +219,18 @@ _MAKER_BYTES: Final = 15
 
 @frozen(eq=False)
 class Cells:
-    """The vectors of a namespace, cell by cell.
-
-    Attributes
-    ----------
-    maker
-        The library, and its version, that alone can read the codes.
-    centres
-        One unit vector per cell.
-    sizes
-        How many vectors each cell holds.
-    slots
-        The owners of the vectors, those of the first cell first; a slot may own several.
-    codes
-        One row of bytes per vector, in the same order.
-    trained
-        How many vectors there were when the centres were chosen.
-    until
-        Vectors of this slot and later ones are not in here.
-    """
+    """The vectors of a namespace, cell by cell; only the library that is their maker can read the codes."""
 
     maker: str
     centres: Floats
     sizes: Owners
     slots: Owners
+    """The owners of the vectors, those of the first cell first; a slot may own several."""
     codes: npt.NDArray[np.uint8]
     trained: int
+    """How many vectors there were when the centres were chosen."""
     until: int
+    """Vectors of this slot and later ones are not in here."""
 
     @property
     def nbytes(self) -> int:

@@ -54,10 +54,7 @@ class _Head:
 
 
 def load(session: Session, namespace: int, embedder: int, into: Vectors) -> None:
-    """Set the stored index of loaded vectors, if it can be read and is not set already.
-
-    Inside a read transaction. `into`: all vectors, as of the transaction.
-    """
+    """Set the stored index of loaded vectors, if it can be read and is not set already."""
     head = None if into.exact or not is_available() else _head(session, namespace, embedder)
     if head is None:
         into.use_approximate(None)
@@ -75,11 +72,7 @@ def renew(
     least: int,
     progress: Progress = lambda step, done, total: None,
 ) -> bool:
-    """Make or renew the index of one namespace that needs it; return whether one did.
-
-    No transaction is open while the index is computed. `progress` is called with the step, the slots done and
-    their total; if it raises, nothing is written.
-    """
+    """Make or renew the index of one namespace that needs it, and return whether one did."""
     if not is_available():
         return False
     due = database.read(lambda session: _due(session, embedder[0], least))

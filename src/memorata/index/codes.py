@@ -50,7 +50,6 @@ _MARGIN_FACTOR: Final = 2
 def sign_bits(vectors: Floats) -> Bits:
     """Return one bit per component (1 for positive), packed in 64-bit words: one row per vector.
 
-    >>> import numpy as np
     >>> sign_bits(np.array([[1, -1, 1, -1]], np.float32))
     array([[160]], dtype=uint64)
     """
@@ -72,7 +71,6 @@ class Quantised:
 def quantised(vectors: Floats) -> Quantised:
     """Return each vector as bytes and the scale that makes its largest component 127.
 
-    >>> import numpy as np
     >>> quantised(np.array([[0.5, -1.0]], np.float32)).values
     array([[  64, -127]], dtype=int8)
     """
@@ -86,7 +84,6 @@ def quantised(vectors: Floats) -> Quantised:
 def rounded(vector: Floats) -> tuple[Bytes, float]:
     """Return one vector as bytes, and its scale; as :func:`quantised`, in a third of the time.
 
-    >>> import numpy as np
     >>> rounded(np.array([0.5, -63.5], np.float32))
     (array([   1, -127], dtype=int8), 0.5)
     """
@@ -121,13 +118,7 @@ def _up_to(distance: npt.NDArray[np.uint16], count: int, largest: int) -> npt.ND
 
 
 def coded_in(length: int, dimension: int) -> int:
-    """Return the number of vectors of a dimension in codes of `length` bytes.
-
-    >>> import numpy as np
-    >>> blob = Codes.of(np.arange(3, dtype=np.int32), np.ones((3, 70), np.float32)).encoded()
-    >>> coded_in(len(blob), 70)
-    3
-    """
+    """Return the number of vectors of a dimension in codes of `length` bytes."""
     return (length - _HEAD.size) // _vector_bytes(dimension)
 
 

@@ -63,9 +63,9 @@ class Openings:
             self._letters.append(letters)
 
     def sharing(self, text: str) -> tuple[IntArray, IntArray] | None:
-        """Return the slots of all texts that `text` may repeat, and of all others that it may contradict.
+        """Return the slots of texts that `text` may repeat, and of others that it may contradict, ascending.
 
-        Both are ascending supersets. None for a text so short that it may begin any other.
+        None for a text so short that it may begin any other.
         """
         shape = opening(text)
         if len(shape.letters) < LETTERS:
@@ -125,10 +125,7 @@ class OpeningCache:
         self._texts.clear()
 
     def is_new(self, session: Session, namespace: Namespace, content: str) -> bool:
-        """Return whether a text certainly repeats and contradicts no memory of a namespace.
-
-        False where the openings are not loaded, or where a search is faster.
-        """
+        """Return whether a text certainly repeats and contradicts nothing; False where a search is faster."""
         openings = self._openings(session, namespace)
         sharing = None if openings is None else openings.sharing(content)
         if openings is None or sharing is None:

@@ -54,11 +54,7 @@ Checked: TypeAlias = tuple[bytes, int, int, int]
 
 
 def key_of(field: str, term: str) -> Key:
-    """Return the key of a term in a field.
-
-    >>> parts_of(key_of("tags", "tea"))
-    ('tags', 'tea')
-    """
+    """Return the key of a term in a field; :func:`parts_of` takes it apart."""
     return field.encode() + _BETWEEN + term.encode()
 
 
@@ -72,10 +68,6 @@ def places_of(key: Key) -> tuple[int, int]:
     """Return where a key's list is if it is short, and where if it is long; both by its term alone.
 
     The first is for as many buckets as there can be; a segment of 2^n uses the lowest n bits of it.
-
-    >>> low, long = places_of(key_of("tags", "tea"))
-    >>> low < 2**19 <= long < 2**20
-    True
     """
     (hashed,) = _hashes([key])
     return hashed % _HALF, _HALF + (hashed >> 13)
@@ -83,15 +75,9 @@ def places_of(key: Key) -> tuple[int, int]:
 
 @frozen(eq=False)
 class Lists:
-    """Posting lists that belong together, not yet in order.
+    """Posting lists that belong together, not yet in order; a key may have no postings left.
 
-    Attributes
-    ----------
-    keys
-        The keys; one may have no postings left.
-    owners, slots, frequencies
-        One entry per posting: the position of its key, the relative slot, how often. Slots ascend within
-        each key.
+    A posting has the position of its key (`owners`), its relative slot, ascending in a key, and how often.
     """
 
     keys: Sequence[Key]
@@ -126,24 +112,13 @@ class Lists:
         for first, last in pairwise(starts.tolist()):
             names = _END.join(keys[first:last])
             span = slice(bounds[first], bounds[last])
-            body = b"".join(
-                (
-                    _COUNTS.pack(last - first, len(names)),
-                    within[4 * first : 4 * last],
-                    names,
-                    slots[span],
-                    frequencies[span],
-                )
-            )
-            blocks.append((int(places[first]), _HEAD.pack(_VERSION, zlib.crc32(body)) + body))
+            parts = within[4 * first : 4 * last], names, slots[span], frequencies[span]
+            blocks.append((int(places[first]), _block(last - first, *parts)))
         return buckets, blocks
 
 
 def inverted(documents: Iterable[tuple[int, Mapping[str, Mapping[str, int]]]], first: int) -> Lists:
-    """Turn documents into posting lists.
-
-    `documents`: (slot, {field: {term: frequency}}), slots ascending, all within `SPAN` of `first`.
-    """
+    """Turn documents, by slots that ascend and lie within `SPAN` of `first`, into posting lists."""
     numbers = count()
     numbers_of: dict[str, defaultdict[str, int]] = {}
     owners: list[int] = []
@@ -178,11 +153,7 @@ def _keys(numbers_of: Mapping[str, Mapping[str, int]]) -> list[Key]:
 
 
 def merged(parts: Iterable[tuple[int, bytes]], first: int, dropped: npt.NDArray[np.bool_]) -> Lists:
-    """Join the lists of neighbouring segments.
-
-    `parts`: (first slot of the segment, block), the segments in slot order. `dropped`: which slots, relative
-    to `first`, are gone and are to leave no trace.
-    """
+    """Join the lists of neighbouring segments, by the first slot of each, without slots that are gone."""
     parts = list(parts)
     names, lengths, slots, frequencies, sizes = _opened([block for _, block in parts])
     numbers: defaultdict[Key, int] = defaultdict(count().__next__)
@@ -198,10 +169,7 @@ def merged(parts: Iterable[tuple[int, bytes]], first: int, dropped: npt.NDArray[
 
 
 def amended(block: bytes | None, changes: Mapping[Key, Mapping[int, int]]) -> bytes | None:
-    """Return a block with some postings changed, or None when none are left.
-
-    `block`: the block as it is; None for one that is not there yet. `changes`: by key, relative slots and how
-    often each has the term; 0 takes the posting out.
+    """Return a block with some postings changed (0 takes one out), or None when none are left.
 
     >>> tea = key_of("tags", "tea")
     >>> block = amended(None, {tea: {3: 1, 9: 2}})
@@ -225,15 +193,14 @@ def amended(block: bytes | None, changes: Mapping[Key, Mapping[int, int]]) -> by
     names = _END.join(kept)
     ends = np.cumsum([len(postings) for postings in kept.values()])
     every = [posting for postings in kept.values() for posting in postings.items()]
-    body = b"".join(
-        (
-            _COUNTS.pack(len(kept), len(names)),
-            ends.astype(_FOUR_BYTES).tobytes(),
-            names,
-            np.array([slot for slot, _ in every], _TWO_BYTES).tobytes(),
-            np.array([times for _, times in every], _TWO_BYTES).tobytes(),
-        )
+    slots, frequencies = np.array(every, _TWO_BYTES).T
+    return _block(
+        len(kept), ends.astype(_FOUR_BYTES).tobytes(), names, slots.tobytes(), frequencies.tobytes()
     )
+
+
+def _block(count: int, ends: bytes, names: bytes, slots: bytes, frequencies: bytes) -> bytes:
+    body = b"".join((_COUNTS.pack(count, len(names)), ends, names, slots, frequencies))
     return _HEAD.pack(_VERSION, zlib.crc32(body)) + body
 
 

@@ -92,13 +92,7 @@ def packed(
     superseded_at: float | None,
     lengths: Mapping[str, int],
 ) -> bytes:
-    """Return the record of a memory as bytes.
-
-    `memory`: the memory; its fingerprint must be set. `state`: `FORGOTTEN`, or 0. `session`: the number its
-    session has in the namespace; -1 for none. `vectors`: how many vectors (passages) it has. `superseded_at`:
-    when something newer took its place, in POSIX seconds; None if nothing did. `lengths`: the number of terms
-    in each lexical field.
-    """
+    """Return the record of a memory with its fingerprint, as bytes; `lengths` are the terms of each field."""
     source, created = memory.source, memory.created_at.timestamp()
     body = _PACK.pack(
         state,
@@ -126,10 +120,7 @@ def packed(
 
 
 def supported_days(memory: Memory) -> int:
-    """Return how many whole days after it was learnt a memory was last supported; 0 for never.
-
-    Support counts at most once a day, so days suffice.
-    """
+    """Return how many whole days after it was learnt a memory was last supported, once a day at most."""
     if memory.supported_at is None:
         return 0
     return min(max(0, (memory.supported_at - memory.created_at).days), _MAX_DAYS)
@@ -145,8 +136,6 @@ def gone() -> bytes:
 def unpacked(records: Sequence[bytes]) -> Records:
     """Return records as an array, or raise :class:`IndexCorrupt` if one is not what was written.
 
-    >>> unpacked([gone(), gone()])["state"]
-    array([2, 2], dtype=uint8)
     >>> unpacked([bytes(RECORD.itemsize)])
     Traceback (most recent call last):
     ...
@@ -163,13 +152,6 @@ def unpacked_run(run: bytes, count: int) -> Records:
 
     All are checked at once: a CRC-32 goes on from where the record before has left it, which after a sound
     record is always the same place, so that a run of sound records has a CRC-32 that only their number says.
-
-    >>> unpacked_run(gone() + gone(), 2)["state"]
-    array([2, 2], dtype=uint8)
-    >>> unpacked_run(gone() + bytes(RECORD.itemsize), 2)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.IndexCorrupt: a record does not match its checksum
     """
     if len(run) != count * RECORD.itemsize or zlib.crc32(run) != _sound_run(count):
         raise IndexCorrupt("a record does not match its checksum")
@@ -236,11 +218,7 @@ Terms = Mapping[str, Mapping[str, int]]
 
 
 def encoded_terms(terms: Terms) -> bytes:
-    """Return the words of a memory as bytes.
-
-    >>> decoded_terms(encoded_terms({"content": {"tea": 2}}))
-    {'content': {'tea': 2}}
-    """
+    """Return the words of a memory as bytes, which :func:`decoded_terms` reads."""
     body = _written(terms).encode()
     return _HEAD.pack(_VERSION, zlib.crc32(body)) + body
 

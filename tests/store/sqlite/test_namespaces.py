@@ -10,7 +10,7 @@ from memorata.index.record import FORGOTTEN, changed
 from memorata.model.errors import MemoryNotFound
 from memorata.store import rows as finding
 from memorata.store.dialects import SqliteStore
-from memorata.store.memory import records
+from memorata.store.memory import lookup
 from memorata.store.sqlite.dialect import SqliteDialect
 
 place = SqliteDialect().number
@@ -45,9 +45,9 @@ def test_a_namespace_is_found_once_something_was_written_to_it(store: SqliteStor
 def test_a_changed_record_is_told_of(store: SqliteStore) -> None:
     store.add([entry("a", "tea")])
     namespace, _, slot, _ = finding.find(store._connection, HERE, "a")
-    forgotten = changed(records.record_of(store._connection, namespace, slot), state=FORGOTTEN)
-    change = records.put_record(store._connection, namespace, slot, forgotten, "forget")
-    assert records.record_of(store._connection, namespace, slot)["state"].tolist() == [FORGOTTEN]
+    forgotten = changed(lookup.record_of(store._connection, namespace, slot), state=FORGOTTEN)
+    change = finding.put_record(store._connection, namespace, slot, forgotten, "forget")
+    assert lookup.record_of(store._connection, namespace, slot)["state"].tolist() == [FORGOTTEN]
     assert finding.last_change(store._connection, namespace.number) == change
     assert [each.kind for each in store.changes(0, 10)] == ["add", "forget"]
     found = finding.find_namespace(store._connection, HERE)

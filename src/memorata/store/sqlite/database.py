@@ -164,7 +164,7 @@ class SqliteDatabase:
         """Write the file anew: give back the space of what was removed, and erase every trace of it."""
         refuse_to_write(self.path, self.read_only_because)
         with self.lock, Translated(self.path):
-            _erase(self.session, self.path)
+            erase(self.session, self.path)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -177,7 +177,7 @@ class SqliteDatabase:
             with transactions.writing(self.session, self.path):
                 result = work(self.session)
                 note_unfinished_purge(self.session)
-            _erase(self.session, self.path)
+            erase(self.session, self.path)
         return result
 
     @contextmanager
@@ -251,7 +251,7 @@ def register(connection: sqlite3.Connection) -> None:
         connection.create_function(name, 2, function, deterministic=True)
 
 
-def _erase(session: Session, name: str) -> None:
+def erase(session: Session, name: str) -> None:
     """Write the file anew from what is left in it, and empty the write-ahead log."""
     note = unfinished_purge(session)
     remove_leftovers(Path(name))
