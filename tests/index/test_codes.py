@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from memorata.index.codes import Codes, closest, quantised, sign_bits
+from memorata.index.codes import Codes, closest, coded_in, quantised, sign_bits
 from memorata.index.vectors import differing, products
 from memorata.model.errors import IndexCorrupt
 
@@ -102,3 +102,8 @@ def test_joined_codes_are_those_of_all_vectors_whose_owner_is_kept() -> None:
     joined = Codes.joined(parts, kept, first=10)
     left = np.array([0, 1, 3])
     assert joined.encoded() == Codes.of(owners[left], rows[left]).encoded()
+
+
+def test_the_length_of_codes_says_how_many_vectors_they_are_of() -> None:
+    blob = Codes.of(np.arange(3, dtype=np.int32), np.ones((3, 70), np.float32)).encoded()
+    assert coded_in(len(blob), 70) == 3

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from memorata.model.errors import InvalidArgument
-from memorata.store.logged_recall import LogBounds, LoggedRecall, encoded, kept_rows, unpacked, without
+from memorata.store.logged_recall import (
+    LogBounds,
+    LoggedRecall,
+    encoded,
+    features_at,
+    kept_rows,
+    unpacked,
+    without,
+)
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 NAN = float("nan")
@@ -73,3 +81,8 @@ def test_bounds_are_whole_numbers_above_zero(bad: int) -> None:
         LogBounds(recalls=bad)
     with pytest.raises(InvalidArgument, match="megabytes"):
         LogBounds(megabytes=bad)
+
+
+def test_features_that_are_missing_are_left_out() -> None:
+    values = np.array([[1, 2], [0.5, np.nan]], np.float32)
+    assert features_at(["lexical", "vector"], values, 1) == {"lexical": 0.5}

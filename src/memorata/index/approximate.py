@@ -128,7 +128,7 @@ class Approximate:
     def slots(self, query: Floats, count: int, mask: npt.NDArray[np.bool_] | None) -> Owners | None:
         """Return the slots, ascending, of about the `count` vectors that are closest to a query.
 
-        The more a filter excludes, the more cells are read; None where that is too much, or too few are there.
+        The more a filter excludes, the more cells are read; None where it excludes too many.
         """
         faiss = _library()
         parameters = faiss.IVFRaBitQSearchParameters()

@@ -147,10 +147,7 @@ class ReplyStore(Facet):
 
 
 def erase_replies(session: Session, namespace: str) -> None:
-    """Empty the replies about a namespace, in the transaction of a purge: they may repeat what it removes.
-
-    The rows stay, so that no request is carried out twice.
-    """
+    """Empty the replies about a namespace, which may repeat what a purge removes; their rows stay."""
     session.execute("UPDATE replies SET body = NULL WHERE namespace = ?", (namespace,))
 
 

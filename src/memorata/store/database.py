@@ -68,11 +68,7 @@ class Rows(Protocol):
 
 @frozen(eq=False)
 class Condition:
-    """A filter as SQL on ``memories AS m``, and the filter itself where SQL says only a part of it.
-
-    >>> EVERYTHING.sql
-    '1 = 1'
-    """
+    """A filter as SQL on ``memories AS m``, and the filter itself where SQL says only a part of it."""
 
     sql: str
     values: Sequence[object] = ()
@@ -314,10 +310,7 @@ class Database(Protocol):
         ...
 
     def together(self, undone: Callable[[], None] = ...) -> AbstractContextManager[None]:
-        """Make everything that this thread writes in the block one transaction.
-
-        `undone` is called if the block fails after something in it had been written.
-        """
+        """Make what this thread writes in the block one transaction; `undone` is called if that fails."""
         ...
 
     def attempt(

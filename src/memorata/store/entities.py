@@ -65,11 +65,7 @@ class EntityStore(Facet):
         aliases: Sequence[str] | None = None,
         description: str | None = None,
     ) -> EntityRecord:
-        """Describe an entity, new or not; None leaves a part as it is.
-
-        A merged name stands for what it was merged into. Within a namespace a folded name or alias means one
-        entity.
-        """
+        """Describe an entity, new or not; None leaves a part as it is. A merged name stands for the other."""
         # The constructor checks its arguments.
         checked = Entity(name, type or "", () if aliases is None else tuple(aliases), description or "")
         return self._describe(
@@ -138,11 +134,7 @@ class EntityStore(Facet):
 
 
 def name_key(argument: str, name: str) -> str:
-    """Return the key of a name, which is its folded form; raise for a blank one, naming the argument.
-
-    >>> name_key("name", "  Anna  Lund ")
-    'anna lund'
-    """
+    """Return the key of a name, which is its folded form; raise for a blank one."""
     key = folded(name)
     if not key:
         raise InvalidArgument(argument, name, "a name that is not blank")

@@ -208,11 +208,7 @@ def holds(filter: Filter, read: Callable[[Field], object]) -> bool:
 
 
 def value_at(metadata: object, keys: Iterable[str]) -> object:
-    """Return the value that `keys` lead to through nested objects, or None when they lead nowhere.
-
-    >>> value_at({"a": {"b": 1}}, ["a", "b"]), value_at({"a": [1]}, ["a", "0"])
-    (1, None)
-    """
+    """Return the value that `keys` lead to through nested objects, or None when they lead nowhere."""
     for key in keys:
         if not isinstance(metadata, Mapping) or key not in metadata:
             return None

@@ -83,11 +83,7 @@ class LeaseStore(Facet):
 
     @contextmanager
     def fenced(self, lease: Lease, seconds: float, clock: Callable[[], datetime]) -> Iterator[None]:
-        """Let this thread write in the block only as long as it holds a lease; each write renews it.
-
-        A write after another has taken over raises :class:`~memorata.model.errors.LeaseLost`, and nothing of
-        it is written.
-        """
+        """Let this thread write in the block only while it holds a lease; each write renews it, or raises."""
         with self._database.guarded(lambda session: _renewed(session, lease, seconds, clock())):
             yield
 

@@ -94,11 +94,7 @@ class LogBounds:
 
 
 def features_at(columns: Sequence[str], values: Singles, place: int) -> dict[str, float]:
-    """Return the features of the candidate at a place, by column; missing ones are left out.
-
-    >>> features_at(["lexical", "vector"], np.array([[1, 2], [0.5, np.nan]], np.float32), 1)
-    {'lexical': 0.5}
-    """
+    """Return the features of the candidate at a place, by column; missing ones are left out."""
     row = values[place].tolist()
     return {name: value for name, value in zip(columns, row, strict=True) if value == value}
 

@@ -228,7 +228,7 @@ def _renumbered(session: Session, number: int) -> dict[str, int]:
 
 
 def _list_again(session: Session, number: int) -> None:
-    """Add the additions of memories that the change feed lacks to it, in the order of their slots.
+    """Add the additions that the change feed lacks to it, in the order of their slots.
 
     A memory that is in the feed twice has the number of another, which gets it back.
     """

@@ -284,11 +284,7 @@ class Store(Facet):
     def export(
         self, namespace: str | None, unreadable: Callable[[StoreCorrupt], None] | None = None
     ) -> Iterator[Memory]:
-        """Yield every memory, hidden ones too, in the order they were added.
-
-        One whose row is damaged is an error; with `unreadable` it is left out, and that is called with the
-        error.
-        """
+        """Yield every memory, hidden ones too, as added; `unreadable` gets the error of a damaged one."""
         return lookup.export(self._database, namespace, unreadable)
 
     def rename_namespaces(self, paths: Mapping[str, str]) -> None:
@@ -315,17 +311,11 @@ class Store(Facet):
         return self._database.read(lambda session: lookup.changes(session, since, until, limit))
 
     def same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
-        """Return the memories that may be seen at `now` with each of the fingerprints, oldest first.
-
-        Turns of a transcript (a speaker, a session, and a position in it) are left out.
-        """
+        """Return the memories seen at `now` by fingerprint, without turns of transcripts."""
         return self._looked_up(lambda session: lookup.same(session, namespace, fingerprints, now))
 
     def is_new(self, namespace: str, content: str) -> bool:
-        """Return whether it is certain that no memory of a namespace is repeated or contradicted by a text.
-
-        False where that is not known, or takes longer to find out than a search.
-        """
+        """Return whether it is certain that a text repeats and contradicts no memory of a namespace."""
         if self._openings is None:
             # Loaded here: a process that only recalls does not need it.
             from memorata.index.openings import OpeningCache
@@ -380,10 +370,7 @@ class Store(Facet):
         return self._looked_up(lambda session: lookup.cached_vectors(session, namespace, embedder, digests))
 
     def waiting(self, limit: int, cursor: str | None = None) -> Page:
-        """Return memories without a vector of the current embedder, of every namespace, a page at a time.
-
-        Hidden ones too. What gets its vector meanwhile does not come up again, and moves no other.
-        """
+        """Return memories without a vector of the current embedder, hidden ones too, a page at a time."""
         embedder = self._in_use()
         return self._database.read(lambda session: embedding.waiting(session, embedder, limit, cursor))
 
@@ -396,10 +383,7 @@ class Store(Facet):
         return self._database.read(partial(embedding.other_vectors, embedder=self._in_use()))
 
     def put_vectors(self, embedded: Sequence[Embedded]) -> int:
-        """Give memories their vectors, all in one transaction; return how many still waited for them.
-
-        One that was purged or embedded in the meantime is left out. The others are at their next version.
-        """
+        """Give memories their vectors, in one transaction; return how many still waited for them."""
         embedder = self._in_use()
         paths = sorted({entry.namespace for entry in embedded})
         return self._database.write(
@@ -407,11 +391,10 @@ class Store(Facet):
         )
 
     def renew_codes(self, progress: Progress = lambda what, done, total: None) -> bool:
-        """Bring what is derived from vectors up to date for the current embedder, one step of it.
+        """Bring what is derived from vectors up to date, one step of it; return whether any was due.
 
-        Return whether there was anything to do. Searches are right before and after; they are only faster.
-        `progress` is called with what is done, how much of it, and how much there is (0 if unknown). It may
-        raise, and what was begun is undone.
+        Searches are right before and after; they are only faster. `progress` is called with what is done, how
+        much of it, and how much there is (0 if unknown). It may raise, and what was begun is undone.
         """
         return embedding.renew_codes(self._database, self._in_use(), self._approximate_from, progress)
 
@@ -437,11 +420,7 @@ class Store(Facet):
         return {**counts, "methods": self.methods()}
 
     def check(self, terms_of: _Words, *, repair: bool = False) -> list[str]:
-        """Return messages of all problems; with `repair`, rebuild derived data that has one.
-
-        `terms_of` returns the terms of a memory, as they were when it was added. Rows of memories are never
-        changed.
-        """
+        """Return messages of all problems; with `repair`, rebuild derived data that has one."""
         work = partial(check.checked, terms_of=terms_of, embedder=self._embedder, repair=repair)
         paths = self.namespaces() if repair else ()
         problems = self._database.write(work, *paths) if repair else self._database.read(work)

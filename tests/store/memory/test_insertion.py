@@ -9,7 +9,13 @@ from memorata.index.record import decoded_terms, unpacked
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.model.memory import Memory, Source
 from memorata.store.entries import Entry
-from memorata.store.memory.insertion import as_added, checked_numbers, checked_passages, records_of
+from memorata.store.memory.insertion import (
+    as_added,
+    can_be_cut,
+    checked_numbers,
+    checked_passages,
+    records_of,
+)
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 
@@ -62,3 +68,9 @@ def test_a_record_has_the_lengths_the_session_and_the_number_of_vectors() -> Non
     assert records["session"].tolist() == [7, -1]
     assert records["vectors"].tolist() == [1, 0]
     assert records["lengths"][:, 0].tolist() == [3, 3]
+
+
+def test_values_of_one_length_can_be_cut_apart_again() -> None:
+    assert can_be_cut([b"tea", b"rum"])
+    assert not can_be_cut([b"tea", b"milk"])
+    assert not can_be_cut([b"", b""])

@@ -46,10 +46,7 @@ class ContradictionStore(Facet):
 
     @reads
     def expect(self, session: Session, namespace: str, *kinds: str) -> None:
-        """Read ahead whether anything was noted in a namespace, where that saves a round trip of a recall.
-
-        And the settings there of some kinds.
-        """
+        """Read ahead, where that saves a round trip, whether anything was noted, and settings of kinds."""
         number = session.dialect.namespace_number(namespace)
         if number is not None and session.dialect.remote:
             settings = (listing(number, kind) for kind in kinds)

@@ -103,10 +103,7 @@ class DuplicateStore(Facet):
 
     @writes_namespace
     def relink(self, session: Session, namespace: str, links: Sequence[Linked]) -> None:
-        """Set which memories superseded which, as another store has it; all or none.
-
-        Until when each of them held stays as it is. No chain of links may be circular.
-        """
+        """Set which memories superseded which, all or none, without circles; their ends stay as they are."""
         relink(session, namespace, links)
 
     @reads_namespace(list)
@@ -260,10 +257,7 @@ def _take_back(session: Session, namespace: str, row: Sequence[Any], terms_of: _
 
 
 def link_repeats(session: Session, entries: Sequence[Entry]) -> int:
-    """Link memories whose `superseded_by` names an older one, as imported repeats have it.
-
-    Return the number of the last change; 0 if there was none.
-    """
+    """Link imported repeats, whose `superseded_by` names an older memory; return the last change, or 0."""
     linked = 0
     for entry in entries:
         path, wanted = entry.memory.namespace, entry.memory.superseded_by

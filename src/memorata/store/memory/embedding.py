@@ -183,10 +183,7 @@ def renew_codes(
 
 
 def drop_vectors(database: Database, embedder: Embedder, limit: int) -> int:
-    """Remove up to `limit` vectors of other embedders than the current one; return how many.
-
-    A process that still searches with one of these finds such memories by their terms only, and reports it.
-    """
+    """Remove up to `limit` vectors of other embedders than the current one; return how many."""
 
     def read(session: Session) -> tuple[list[Any], list[str]]:
         rows = session.execute(_OTHERS, (embedder[0], limit)).fetchall()

@@ -33,10 +33,7 @@ from memorata.store.rows import COLUMNS, STATED, checksum
 def insertion(
     dialect: Dialect, number: int, first: int, memories: Sequence[Memory]
 ) -> tuple[str, Iterator[tuple[Any, ...]]]:
-    """Return the statement that adds memories to a namespace, and the values of each for it.
-
-    `first`: the slot of the first memory; the other slots follow.
-    """
+    """Return the statement that adds memories to a namespace from a slot on, and the values of each."""
     if len(memories) == 1:
         # One memory: looking for columns that all have in common saves nothing.
         return _statement(COLUMNS), iter(
@@ -106,21 +103,14 @@ _ADD_VECTORS: Final = (
 
 
 def add_records(session: Session, number: int, first: int, records: Sequence[bytes]) -> None:
-    """Write the records of neighbouring slots of a namespace, none of which has waiting terms.
-
-    Inside a write transaction.
-    """
+    """Write the records of neighbouring slots of a namespace, none of which has waiting terms."""
     for start in range(0, len(records), _ROWS_PER_STATEMENT):
         batch = records[start : start + _ROWS_PER_STATEMENT]
         session.execute(_ADD_RECORDS, (len(batch), number, first + start, b"".join(batch)))
 
 
 def can_be_cut(values: Sequence[bytes]) -> bool:
-    """Return whether values can be cut out of one piece again: all are of one length, and not empty.
-
-    >>> can_be_cut([b"tea", b"rum"]), can_be_cut([b"tea", b"milk"]), can_be_cut([b"", b""])
-    (True, False, False)
-    """
+    """Return whether values can be cut out of one piece again: all are of one length, and not empty."""
     return len(set(map(len, values))) == 1 and bool(values[0])
 
 
@@ -130,11 +120,9 @@ def add_vectors(
     digests: Sequence[bytes],
     matrix: Floats,
 ) -> None:
-    """Write one vector for each of neighbouring slots.
+    """Write one vector, and its digest, which :func:`can_be_cut`, for each of neighbouring slots.
 
-    Inside a write transaction. `place`: the number of the embedder, that of the namespace, and the first
-    slot. `digests`: the hash of each text, which :func:`can_be_cut`. `matrix`: a row for each, one after the
-    other in memory.
+    `place`: the number of the embedder, that of the namespace, and the first slot.
     """
     embedder, number, first = place
     rows, digest_bytes, row_bytes = matrix.data.cast("B"), len(digests[0]), matrix.nbytes // len(matrix)
@@ -198,11 +186,7 @@ def records_of(
     *,
     waiting: bool,
 ) -> list[tuple[bytes, bytes]]:
-    """Return the record of each memory that is added, and its terms as they wait beside it.
-
-    `memories`, `batch`: the memories as their rows hold them, and their entries. `sessions`: the number of
-    each session by its name. `waiting`: whether the terms are wanted.
-    """
+    """Return the record of each memory that is added, and its terms, if wanted as they wait beside it."""
     return [
         (
             packed(

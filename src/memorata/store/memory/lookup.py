@@ -58,10 +58,7 @@ _VECTORS_BY_DIGEST: Final = (
 
 
 def same(session: Session, path: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
-    """Return the memories that may be seen at `now` with each of the fingerprints, oldest first.
-
-    Turns of a transcript are left out.
-    """
+    """Return the memories seen at `now` by fingerprint, oldest first, without turns of transcripts."""
     by_fingerprint: dict[str, list[Memory]] = {}
     namespace = find_namespace(session, path)
     if namespace is None or not fingerprints:
@@ -296,10 +293,7 @@ def hidden(session: Session, path: str) -> list[Hidden]:
 def export(
     database: Database, path: str | None, unreadable: Callable[[StoreCorrupt], None] | None = None
 ) -> Iterator[Memory]:
-    """Yield every memory, hidden ones too, in the order they were added.
-
-    One whose row is damaged is an error; with `unreadable` it is left out, and that is called with the error.
-    """
+    """Yield every memory, hidden ones too, as added; `unreadable` gets the error of a damaged one."""
     after: tuple[int, ...] = ()
 
     def read(session: Session) -> list[Any]:
@@ -335,10 +329,7 @@ _WIDTH: Final = SELECTED.count(",") + 1
 
 
 def namespaces(session: Session, *, counted: Sequence[str] | None = None) -> Mapping[str, int]:
-    """Return every namespace and how many memories it holds, hidden ones included.
-
-    `counted`: only these are counted, which takes long where there are many; the others have 0.
-    """
+    """Return every namespace and how many memories it holds; 0 for all but those `counted`, if given."""
     count = "(SELECT count(*) FROM memories m WHERE m.namespace = n.number)"
     if counted is not None:
         # A count walks over an index of all memories.

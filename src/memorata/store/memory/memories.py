@@ -110,10 +110,8 @@ def add(
     """Add memories, mark those they supersede, and return the number of the last change.
 
     A memory is superseded by its successor's `supersedes` alone, so a `superseded_by` that it brings along
-    (from an export, say) is ignored; it is set again when the newer memory is added.
-
-    Inside a write transaction. `embedder`: the number and dimension of the embedder that made the vectors;
-    None if there are none. `added`: gets what was added where no segment was written, for caches to follow.
+    (from an export, say) is ignored; it is set again when the newer memory is added. `added` gets what was
+    added where no segment was written, for caches to follow.
     """
     change = 0
     for path, members in groupby(entries, key=lambda entry: entry.memory.namespace):
@@ -157,11 +155,7 @@ def update(
     expected_version: int,
     terms_of: Callable[[Memory], Terms] | None = None,
 ) -> Memory:
-    """Replace the fields of a memory that an update may change.
-
-    Inside a write transaction. `terms_of`: returns the terms of a memory; None if no field changes that is
-    searched by its terms.
-    """
+    """Replace the fields of a memory that an update may change; words only with `terms_of`."""
     namespace, number, slot, current, old = located(session, changed.namespace, changed.id)
     if current.version != expected_version:
         raise VersionConflict(changed.id, expected_version, current.version)

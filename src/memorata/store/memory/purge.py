@@ -96,10 +96,7 @@ def remove(
     ids: Sequence[str],
     terms_of: Callable[[Memory], Terms] | None = None,
 ) -> None:
-    """Remove memories, their vectors, words and sessions; only their slots stay, empty.
-
-    With `terms_of`, the memories that they repeat give back what they took over from them.
-    """
+    """Remove memories, their vectors, words and sessions; only their slots stay, empty."""
     if terms_of is not None:
         _give_back(session, path, ids, terms_of)
     slots: list[int] = []

@@ -18,11 +18,7 @@ _SECRET: Final = ("password", "sslpassword", "passfile")
 
 
 def is_address(path: object) -> bool:
-    """Return whether something names a server rather than a file.
-
-    >>> is_address("postgresql://localhost/memories"), is_address("memories.db")
-    (True, False)
-    """
+    """Return whether something names a server rather than a file."""
     return isinstance(path, str) and path.lower().startswith(SCHEMES)
 
 
@@ -43,11 +39,7 @@ def shown(url: str) -> str:
 
 
 class ServerAddress:
-    """The address of a server where otherwise the path of a file stands; as text it has no password.
-
-    >>> str(ServerAddress("postgresql://anna:secret@localhost/memories"))
-    'postgresql://anna@localhost/memories'
-    """
+    """The address of a server where otherwise the path of a file stands; as text it has no password."""
 
     __slots__ = ("url",)
 
@@ -120,11 +112,7 @@ def parsed(url: str) -> dict[str, str]:
 
 
 def without_secrets(text: str, url: str) -> str:
-    """Return a message without the secrets of the address.
-
-    >>> without_secrets("no user tom with hunter2", "postgresql://tom:hunter2@localhost/m")
-    'no user tom with ***'
-    """
+    """Return a message without the secrets of the address."""
     parts = parsed(url)
     for name in _SECRET:
         if parts.get(name):

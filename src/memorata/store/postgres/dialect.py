@@ -289,11 +289,7 @@ def storable(text: str) -> str:
 
 
 def restored(text: str) -> str:
-    r"""Return the text that :func:`storable` encoded.
-
-    >>> restored(storable("a\x00\x01b\x02"))
-    'a\x00\x01b\x02'
-    """
+    r"""Return the text that :func:`storable` encoded."""
     return text if "\x01" not in text else _PAIR.sub(lambda match: _RESTORED[match.group()], text)
 
 

@@ -22,10 +22,7 @@ _READ: Final = ("memorata_layout", "settings", "embedders")
 
 
 def admit(url: str, role: str, namespace: str) -> None:
-    """Let a user of the database be a tenant of a namespace, and of all below it.
-
-    `url`: the address, as the owner of the tables. `role`: the user, neither a superuser nor the owner.
-    """
+    """Let a user (`role`), no superuser nor the owner, be a tenant of a namespace, and of all below it."""
     realm = checked_namespace("namespace", namespace)
     with connected(url) as connection:
         _check(connection, role)

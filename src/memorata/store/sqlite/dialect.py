@@ -76,11 +76,7 @@ class SqliteDialect(Dialect):
         return database_errors("IntegrityError")
 
     def number(self, namespace: int, slot: int) -> int:
-        """Return the number of a memory's row.
-
-        >>> SqliteDialect().number(1, 5) - SqliteDialect().number(1, 0)
-        5
-        """
+        """Return the number of a memory's row."""
         return namespace * SLOTS + slot
 
     def vectors_number(self, embedder: int, namespace: int, slot: int) -> int:

@@ -36,11 +36,6 @@ def resolved_key(setting: str) -> str:
 
     >>> resolved_key("command:echo correct horse battery")
     'correct horse battery'
-    >>> resolved_key("short")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: encryption_key must be 64 hexadecimal digits, a passphrase of at
-    least 8 characters, file:PATH or command:COMMAND, got '(not shown)'
     """
     # Every store loads this module, and few have a key.
     import shlex

@@ -202,10 +202,7 @@ def add_few(session: Session, entries: Iterable[tuple[int, int]]) -> None:
 
 
 def add_hashes(session: Session, keys: Keys, places: Places, *, together: bool = False) -> None:
-    """Add hashes; as a run if they are many, or many wait, or all that wait are to become one `together`.
-
-    Inside a write transaction.
-    """
+    """Add hashes; as a run if they are many, or many wait, or all that wait are to become one `together`."""
     if len(keys) < MIN_RUN_ENTRIES and not together:
         add_few(session, zip(keys.tolist(), places.tolist(), strict=True))
         (waiting,) = session.execute("SELECT count(*) FROM new_addresses").fetchone()

@@ -34,13 +34,7 @@ _HEAD: Final = struct.Struct("<BxxxI")
 
 @frozen(eq=False)
 class HashRun:
-    """Hashes in ascending order, and beside each the place of something that has it.
-
-    >>> import numpy as np
-    >>> run = HashRun.of(np.array([7, -3, 7]), np.array([1, 2, 0]))
-    >>> run.keys.tolist(), run.places.tolist()
-    ([-3, 7, 7], [2, 0, 1])
-    """
+    """Hashes in ascending order, and beside each the place of something that has it."""
 
     keys: Keys
     places: Places
@@ -76,12 +70,7 @@ class HashRun:
         return HashRun(self.keys[~gone], self.places[~gone])
 
     def of_one(self, key: int) -> list[int]:
-        """Return the places of one hash; for one, this takes a fifth of the time of :meth:`of_many`.
-
-        >>> import numpy as np
-        >>> HashRun.of(np.array([3, 5, 5]), np.array([0, 2, 1])).of_one(5)
-        [1, 2]
-        """
+        """Return the places of one hash; for one, this takes a fifth of the time of :meth:`of_many`."""
         ordered = self.keys.data
         first = bisect_left(ordered, key)
         if first == len(ordered) or ordered[first] != key:
@@ -90,13 +79,7 @@ class HashRun:
         return places
 
     def of_many(self, wanted: Keys, limit: int | None = None) -> HashRun:
-        """Return the entries with one of the wanted hashes, which ascend; at most `limit` of each.
-
-        >>> import numpy as np
-        >>> run = HashRun.of(np.array([3, 5, 5, 5]), np.array([0, 1, 2, 3]))
-        >>> run.of_many(np.array([4, 5, 6])).places.tolist(), run.of_many(np.array([5]), 2).places.tolist()
-        ([1, 2, 3], [1, 2])
-        """
+        """Return the entries with one of the wanted hashes, which ascend; at most `limit` of each."""
         first = np.searchsorted(self.keys, wanted)
         matched = first < len(self.keys)
         matched[matched] = self.keys[first[matched]] == wanted[matched]
@@ -137,11 +120,7 @@ _SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
 def fingerprint_keys(namespaces: int | npt.NDArray[np.int64], fingerprints: Sequence[str]) -> Keys:
-    """Return the hashes of fingerprints in a namespace, or in one each.
-
-    >>> fingerprint_keys(0, ["00000000000000ff" * 2, "0" * 32]).tolist()
-    [255, 0]
-    """
+    """Return the hashes of fingerprints in a namespace, or in one each."""
     digits = _bytes_of(
         "".join([fingerprint[:_DIGITS] for fingerprint in fingerprints]), 8 * len(fingerprints)
     )
@@ -174,12 +153,7 @@ def digest_keys(
     namespaces: int | npt.NDArray[np.int64],
     digests: Sequence[bytes],
 ) -> Keys:
-    """Return the hashes of the digests of texts that an embedder read for a namespace, or one each.
-
-    >>> one, other = digest_keys(3, 5, [bytes(16), bytes([0, 0, 0, 0, 0, 0, 0, 1])]).tolist()
-    >>> one ^ other
-    1
-    """
+    """Return the hashes of the digests of texts that an embedder read for a namespace, or one each."""
     cut = b"".join([digest[:8] if len(digest) >= 8 else _eight_bytes(digest) for digest in digests])
     # A text and what was embedded of it often have one hash; an embedder's number, from 1, keeps them apart.
     return _all_mixed(embedders * NAMESPACES + namespaces, cut)

@@ -46,9 +46,8 @@ def migrate(
 ) -> Migration | None:
     """Run the migrations that a database lacks; return what was done, None for a new database.
 
-    Inside a write transaction. A new database gets the current tables at once. `scripts`: all migrations,
-    from the first. `copied`: the database's file, of which a copy is made first; None to make none.
-    `derived`: what is to be computed after some migrations, by their numbers, where SQL cannot.
+    A new one gets the current tables at once. `copied`: the file, of which a copy is made first. `derived`:
+    what is to be computed after some migrations, by their numbers, where SQL cannot.
     """
     before = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if before == len(scripts):

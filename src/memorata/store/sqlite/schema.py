@@ -21,11 +21,7 @@ STATE: Final = {
 
 
 def state_checksum(row: str = "") -> str:
-    """Return the checksum of a memory's state, as SQL.
-
-    >>> state_checksum("NEW.")[:40]
-    '3 * coalesce(NEW.version, 0) + 5 * coale'
-    """
+    """Return the checksum of a memory's state, as SQL."""
     return " + ".join(f"{factor} * coalesce({row}{column}, 0)" for column, factor in STATE.items())
 
 
