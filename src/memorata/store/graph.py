@@ -202,8 +202,23 @@ _IS_SEEN: Final = "m.forgotten_at IS NULL AND (m.expires_at IS NULL OR m.expires
 _NAMED: Final = (
     "SELECT entity FROM names WHERE namespace = :owner AND folded IN (SELECT value FROM json_each(:names))"
 )
-_Memory = tuple[int, str, str | None, int | None, bool]
-"""The number, fingerprint, successor and moment of succession of a memory, and whether it may be seen."""
+_SUPERSEDED: Final = ("m.superseded_by IS NOT NULL", "m.superseded_at <= :at")
+"""Whether a memory is superseded now, and whether it was."""
+_PASSED: Final = ("w.next IS NOT NULL", "(w.since IS NOT NULL AND w.since <= :at)")
+"""The same of a memory on the way to the one that stands for it."""
+_STANDING: Final = (
+    "WITH RECURSIVE way (origin, number, fingerprint, next, since, seen) AS ("
+    "SELECT m.number, m.number, m.fingerprint, m.superseded_by, m.superseded_at, 1 FROM memories m "
+    f"WHERE m.namespace = :owner AND m.superseded_by IS NOT NULL AND {_IS_SEEN} AND m.number IN "
+    "(SELECT r.memory FROM relations r WHERE r.namespace = :owner) UNION "
+    "SELECT w.origin, m.number, m.fingerprint, m.superseded_by, m.superseded_at, "
+    f"CASE WHEN {_IS_SEEN} THEN 1 ELSE 0 END "
+    "FROM way w JOIN memories m ON m.namespace = :owner AND m.id = w.next WHERE {replaced} "
+    "AND ((w.fingerprint <> '' AND w.fingerprint = m.fingerprint) OR EXISTS (SELECT 1 FROM repeats n "
+    "WHERE +n.namespace = :owner AND n.memory = w.number AND n.winner = m.number "
+    "AND n.kind <> 'correction'))) SELECT origin, number FROM way w WHERE NOT {replaced} AND seen = 1"
+)
+"""The memory that stands for each superseded one that asserts a relation: the last that only repeats it."""
 
 
 class RelationStore(Facet):
@@ -308,8 +323,7 @@ class RelationStore(Facet):
         sql = f"{_SELECT.format(replaced=replaced)}{condition} ORDER BY r.number"
         rows = session.execute(sql, values).fetchall()
         if any(row[-1] for row in rows):
-            successors = _Standing(session, namespace.number, values, as_of=as_of is not None)
-            rows = [row for row in rows if not row[-1] or successors.holds(row)]
+            rows = _held(session, rows, values, as_of=as_of is not None)
         return [_relation(row[:8]) for row in rows]
 
 
@@ -358,101 +372,35 @@ def _asserting(session: Session, namespace: Namespace, id_: str) -> tuple[int, d
     return row[0], moment(row[1])
 
 
-_SUPERSEDED: Final = ("m.superseded_by IS NOT NULL", "m.superseded_at <= :at")
-"""Whether a memory is superseded now, and whether it was."""
+def _held(
+    session: Session, rows: Sequence[tuple[Any, ...]], values: Mapping[str, Any], *, as_of: bool
+) -> list[tuple[Any, ...]]:
+    """Return relations without those of superseded memories for which no other memory stands.
 
-
-class _Standing:
-    """Which memories stand for superseded ones that assert relations, and what they assert.
-
-    The values are the moments `now` and `at`; with `as_of`, `at` is another one than now.
+    Nor does one hold that the other asserts itself, or that stands for a third whose relation was written
+    before. The values are the moments `now` and `at`; with `as_of`, `at` is another one than now.
     """
+    statement = _STANDING.format(replaced=_PASSED[as_of])
+    stands_for: dict[int, int] = dict(session.execute(statement, values).fetchall())
+    memories = session.dialect.array(sorted({*stands_for, *stands_for.values()}))
+    asserted: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+    for number, memory, *relation in session.execute(
+        "SELECT r.number, r.memory, r.subject, r.type, r.object, r.valid_from FROM relations r "
+        "WHERE +r.namespace = :owner AND r.memory IN (SELECT value FROM json_each(:memories)) "
+        f"AND {_IS_TRUE}",
+        {"owner": values["owner"], "memories": memories, "at": values["at"]},
+    ):
+        asserted.setdefault(tuple(relation), []).append((number, memory))
 
-    def __init__(self, session: Session, owner: int, values: Mapping[str, Any], *, as_of: bool) -> None:
-        self._session, self._owner, self._as_of = session, owner, as_of
-        self._now, self._at = values["now"], values["at"]
-        self._stands_for = self._followed()
-        self._asserted: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
-        memories = {*self._stands_for, *self._stands_for.values()}
-        for number, subject, type_, other, since, memory in session.execute(
-            "SELECT r.number, r.subject, r.type, r.object, r.valid_from, r.memory FROM relations r "
-            "WHERE +r.namespace = :owner AND r.memory IN (SELECT value FROM json_each(:memories)) "
-            f"AND {_IS_TRUE}",
-            {"owner": owner, "memories": session.dialect.array(sorted(memories)), "at": self._at},
-        ):
-            self._asserted.setdefault((subject, type_, other, since), []).append((number, memory))
-
-    def holds(self, row: tuple[Any, ...]) -> bool:
-        """Return whether the relation of a superseded memory holds.
-
-        That is if another memory stands for it which does not assert the same, nor stands for a third one
-        whose relation was written before.
-        """
+    def holds(row: tuple[Any, ...]) -> bool:
         type_, since, number, subject, other, memory = row[1], row[5], row[8], row[9], row[10], row[11]
-        standing = self._stands_for.get(memory)
-        if standing is None:
-            return False
-        return not any(
-            asserting == standing or (earlier < number and self._stands_for.get(asserting) == standing)
-            for earlier, asserting in self._asserted[subject, type_, other, since]
+        standing = stands_for.get(memory)
+        return standing is not None and not any(
+            asserting == standing or (earlier < number and stands_for.get(asserting) == standing)
+            for earlier, asserting in asserted[subject, type_, other, since]
         )
 
-    def _followed(self) -> dict[int, int]:
-        """Return the memory that stands for each superseded one that asserts a relation and may be seen."""
-        rows = self._session.execute(
-            "SELECT DISTINCT m.number, m.fingerprint, m.superseded_by, m.superseded_at, m.forgotten_at, "
-            "m.expires_at FROM relations r JOIN memories m ON m.namespace = r.namespace "
-            "AND m.number = r.memory WHERE r.namespace = ? AND r.memory IS NOT NULL "
-            "AND m.superseded_by IS NOT NULL",
-            (self._owner,),
-        )
-        origins = [memory for memory in map(self._memory, rows.fetchall()) if memory[-1]]
-        stands_for: dict[int, int] = {}
-        paths = [(memory[0], memory, {memory[0]}) for memory in origins]
-        while paths:
-            ended = [path for path in paths if not self._is_replaced(path[1])]
-            stands_for |= {origin: memory[0] for origin, memory, _ in ended if memory[-1]}
-            going = [path for path in paths if self._is_replaced(path[1])]
-            successors = self._successors([memory for _, memory, _ in going])
-            paths = [
-                (origin, successor, passed | {successor[0]})
-                for origin, memory, passed in going
-                if (successor := successors.get(memory[0])) is not None and successor[0] not in passed
-            ]
-        return stands_for
-
-    def _is_replaced(self, memory: _Memory) -> bool:
-        _, _, successor, superseded_at, _ = memory
-        if self._as_of:
-            return superseded_at is not None and superseded_at <= self._at
-        return successor is not None
-
-    def _successors(self, memories: Sequence[_Memory]) -> dict[int, _Memory]:
-        """Return the successor of each memory that only repeats it, by number."""
-        array = self._session.dialect.array
-        rows = self._session.execute(
-            "SELECT number, fingerprint, superseded_by, superseded_at, forgotten_at, expires_at, id "
-            "FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
-            (self._owner, array(sorted({memory[2] for memory in memories if memory[2] is not None}))),
-        )
-        by_id = {row[6]: self._memory(row[:6]) for row in rows.fetchall()}
-        notes = self._session.execute(
-            "SELECT memory, winner FROM repeats WHERE +namespace = ? AND kind <> 'correction' "
-            "AND memory IN (SELECT value FROM json_each(?))",
-            (self._owner, array(sorted({memory[0] for memory in memories}))),
-        )
-        noted = {tuple(row) for row in notes.fetchall()}
-        return {
-            number: successor
-            for number, fingerprint, id_, _, _ in memories
-            if (successor := by_id.get(id_ or "")) is not None
-            and ((fingerprint and fingerprint == successor[1]) or (number, successor[0]) in noted)
-        }
-
-    def _memory(self, row: tuple[Any, ...]) -> _Memory:
-        number, fingerprint, successor, superseded_at, forgotten_at, expires_at = row
-        seen = forgotten_at is None and (expires_at is None or expires_at > self._now)
-        return number, fingerprint, successor, superseded_at, seen
+    return [row for row in rows if not row[-1] or holds(row)]
 
 
 def _relation(row: Sequence[Any]) -> Relation:

@@ -14,7 +14,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.database import Session
@@ -24,13 +23,11 @@ from memorata.store.memory.lookup import located
 from memorata.store.memory.memories import update
 from memorata.store.memory.supersession import (
     INHERITED_KINDS,
-    UNLINKED,
     began,
-    end_of,
-    ended_again,
-    ended_by,
     given_back,
     led_to,
+    mark_current,
+    mark_superseded,
     note_taken,
     noted,
     notes_of,
@@ -298,39 +295,29 @@ def _repeat(session: Session, namespace: str, note: Repeat, terms_of: _TermsOf |
 
 def supersede(session: Session, namespace: str, loser_id: str, winner: Memory, at: datetime) -> int:
     """Mark a current memory as superseded by another, and return its number."""
-    owner, number, slot, loser, record = located(session, namespace, loser_id)
-    _, winner_number, winner_slot, current, winner_record = located(session, namespace, winner.id)
-    if loser.superseded_by is not None or loser.id == winner.id:
+    loser = located(session, namespace, loser_id)
+    owner, winner_number, winner_slot, current, winner_record = located(session, namespace, winner.id)
+    if loser.memory.superseded_by is not None or loser_id == winner.id:
         raise InvalidArgument("memory_id", loser_id, "a memory that is current, and another than the other")
-    until, end_given, first = loser.valid_to, False, None
-    if winner_slot > slot:
+    first = None
+    if winner_slot > loser.slot:
         first = began(session, owner.number, winner.id)
-        until, end_given = loser.valid_to or ended_by(loser, first), loser.valid_to is None
-        set_columns(session, owner.number, winner_number, supersedes=(*current.supersedes, loser.id))
+        set_columns(session, owner.number, winner_number, supersedes=(*current.supersedes, loser_id))
         put_record(session, owner, winner_slot, winner_record.tobytes(), "update")
-    links: dict[str, Any] = {"superseded_by": winner.id, "superseded_at": at}
-    set_columns(session, owner.number, number, **links, valid_to=until, end_given=end_given)
-    ended = changed(record, superseded=at.timestamp(), until=end_of(until))
-    put_record(session, owner, slot, ended, "supersede")
-    if first is not None and first < loser.event_time:
-        # What it had itself superseded ended sooner, too.
-        settle_ends(session, owner, loser.id)
-    return number
+    mark_superseded(session, loser, winner.id, at, first)
+    return loser.number
 
 
 def _reinstate(session: Session, namespace: str, id_: str) -> Memory:
     """Make a superseded memory current again; an end that its successor set goes, one of its own stays."""
-    owner, number, slot, loser, record = located(session, namespace, id_)
+    loser = located(session, namespace, id_)
     (end_given,) = session.execute(
-        f"SELECT end_given FROM memories {_BY_NUMBER}", (owner.number, number)
+        f"SELECT end_given FROM memories {_BY_NUMBER}", (loser.namespace.number, loser.number)
     ).fetchone()
-    until = ended_again(loser, bool(end_given), None)
-    set_columns(session, owner.number, number, **UNLINKED, valid_to=until)
-    current = changed(record, superseded=end_of(None), until=end_of(until))
-    put_record(session, owner, slot, current, "reinstate")
+    mark_current(session, loser, end_given=bool(end_given))
     if (index := session.dialect.hash_index) is not None:
-        index.add_current(session, [number])
-    settle_ends(session, owner, id_)
+        index.add_current(session, [loser.number])
+    settle_ends(session, loser.namespace, id_)
     return find(session, namespace, id_)[3]
 
 

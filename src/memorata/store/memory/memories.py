@@ -35,7 +35,7 @@ from memorata.store.memory.insertion import (
     records_of,
 )
 from memorata.store.memory.lookup import LOCATE, Located, locate, located, same_statement
-from memorata.store.memory.supersession import began, ended_by, note_repeat, settle_ends
+from memorata.store.memory.supersession import began, ended_by, mark_superseded, note_repeat, settle_ends
 from memorata.store.rows import (
     COLUMNS,
     SLOTS,
@@ -43,7 +43,6 @@ from memorata.store.rows import (
     checked_limit,
     expect_found,
     find_namespace,
-    last_change,
     log_change,
     marks,
     memories_at,
@@ -363,22 +362,13 @@ def _superseded_ids(entries: Sequence[Entry]) -> list[str]:
 
 def _supersede(session: Session, older: Located, new_slot: int, new: Memory) -> int:
     """Mark a memory as superseded, from the moment on at which the newer one was learnt."""
-    namespace, number, slot, old, record = older
-    if slot >= new_slot:
+    old = older.memory
+    if older.slot >= new_slot:
         # Only an older memory can be superseded, so that no chain is circular.
         raise InvalidArgument("supersedes", old.id, "a memory that was added before this one")
     if old.superseded_by is not None:
         raise AlreadySuperseded(old.id, old.superseded_by)
-    ended = old.valid_to or ended_by(old, new.event_time)
-    links: dict[str, Any] = {"superseded_by": new.id, "superseded_at": new.created_at}
-    set_columns(session, namespace.number, number, **links, valid_to=ended, end_given=old.valid_to is None)
-    superseded = changed_record(record, superseded=new.created_at.timestamp(), until=ended.timestamp())
-    change = put_record(session, namespace, slot, superseded, "supersede")
-    if new.event_time < old.event_time:
-        # What it had itself superseded ended sooner, too.
-        settle_ends(session, namespace, old.id)
-        return last_change(session, namespace.number)
-    return change
+    return mark_superseded(session, older, new.id, new.created_at, new.event_time)
 
 
 def _ended_anew(session: Session, namespace: int, memory: Memory, number: int) -> Memory:

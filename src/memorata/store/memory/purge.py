@@ -19,14 +19,14 @@ from memorata.store.database import Session
 from memorata.store.entities import referred_to, remove_named, remove_unreferred
 from memorata.store.entries import Terms
 from memorata.store.feedback import purge_feedback
-from memorata.store.memory.lookup import located, record_of
+from memorata.store.memory.lookup import Located, located, record_of
 from memorata.store.memory.memories import update
 from memorata.store.memory.supersession import (
-    UNLINKED,
     began,
     end_of,
     ended_again,
     given_back,
+    mark_current,
     note_taken,
     notes_of,
     replaced_by,
@@ -171,22 +171,20 @@ def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int
         if heir is not None and heir[2] > slot and older_memory.valid_to is None:
             # It only repeated the purged memory, and is now superseded itself.
             end_given = True
+        if heir is None:
+            older = Located(namespace, number, slot, older_memory, record)
+            mark_current(session, older, end_given=end_given)
+            continue
         ended = ended_again(older_memory, end_given, first)
-        until = end_of(ended)
-        if heir is not None:
-            links: dict[str, Any] = {"superseded_by": heir[3].id, "end_given": end_given}
-            set_columns(session, namespace.number, number, **links, valid_to=ended)
-            put_record(session, namespace, slot, changed_record(record, until=until), "supersede")
-        else:
-            set_columns(session, namespace.number, number, **UNLINKED, valid_to=ended)
-            record_now = changed_record(record, superseded=end_of(None), until=until)
-            put_record(session, namespace, slot, record_now, "reinstate")
+        links: dict[str, Any] = {"superseded_by": heir[3].id, "end_given": end_given}
+        set_columns(session, namespace.number, number, **links, valid_to=ended)
+        put_record(session, namespace, slot, changed_record(record, until=end_of(ended)), "supersede")
     if heir is not None:
         _, number, slot, newer, unchanged = located(session, namespace.path, heir[3].id)
-        older = [id_ for id_ in newer.supersedes if id_ != removed.id]
+        listed = [id_ for id_ in newer.supersedes if id_ != removed.id]
         # A memory younger than the heir repeats it, and is linked by its own row alone (duplicates.py).
-        older += [link.memory.id for link in replaced if link.slot < slot]
-        set_columns(session, namespace.number, number, supersedes=tuple(older))
+        listed += [link.memory.id for link in replaced if link.slot < slot]
+        set_columns(session, namespace.number, number, supersedes=tuple(listed))
         put_record(session, namespace, slot, unchanged.tobytes(), "update")
     for link in replaced:
         settle_ends(session, namespace, link.memory.id)

@@ -26,7 +26,7 @@ from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.database import Session
-from memorata.store.memory.lookup import located, record_of
+from memorata.store.memory.lookup import Located, located, record_of
 from memorata.store.rows import (
     EPOCH,
     MICROSECOND,
@@ -35,6 +35,7 @@ from memorata.store.rows import (
     find,
     find_namespace,
     instant,
+    last_change,
     marks,
     memory,
     microseconds,
@@ -157,6 +158,32 @@ def settle_ends(session: Session, namespace: Namespace, id_: str) -> None:
                 put_record(session, namespace, slot, record, "update")
             own = loser.event_time
             open_.append((loser.id, slot, min(own, first) if winner_slot > slot else own))
+
+
+def mark_superseded(session: Session, older: Located, by: str, at: datetime, first: datetime | None) -> int:
+    """Mark a memory as superseded by one that began at `first`; None for one that it only repeats."""
+    namespace, number, slot, memory, record = older
+    until, end_given = memory.valid_to, False
+    if first is not None and until is None:
+        until, end_given = ended_by(memory, first), True
+    links: dict[str, Any] = {"superseded_by": by, "superseded_at": at}
+    set_columns(session, namespace.number, number, **links, valid_to=until, end_given=end_given)
+    ended = changed(record, superseded=at.timestamp(), until=end_of(until))
+    change = put_record(session, namespace, slot, ended, "supersede")
+    if first is not None and first < memory.event_time:
+        # What it had itself superseded ended sooner, too.
+        settle_ends(session, namespace, memory.id)
+        return last_change(session, namespace.number)
+    return change
+
+
+def mark_current(session: Session, older: Located, *, end_given: bool) -> None:
+    """Mark a memory as superseded by nothing; an end that a successor set goes, one of its own stays."""
+    namespace, number, slot, memory, record = older
+    until = ended_again(memory, end_given, None)
+    set_columns(session, namespace.number, number, **UNLINKED, valid_to=until)
+    current = changed(record, superseded=end_of(None), until=end_of(until))
+    put_record(session, namespace, slot, current, "reinstate")
 
 
 def note_repeat(session: Session, path: str, id_: str, kind: str, at: datetime) -> None:

@@ -75,6 +75,51 @@ _POSTINGS: Final = Postings(
 )
 
 
+_STORED: Final = {"\x00": "\x01\x01", "\x01": "\x01\x02"}
+_RESTORED: Final = {written: read for read, written in _STORED.items()}
+_RARE: Final = re.compile("[\x00\x01]")
+_PAIR: Final = re.compile("\x01[\x01\x02]")
+_MAX_CHARACTER_BYTES: Final = 4
+_TYPES: Final = ("text", "varchar")
+MAX_NAME_BYTES: Final = 2_000
+"""How long a name may be that is a key of an index, which has no room for more."""
+
+
+def storable(text: str) -> str:
+    r"""Return a text without NUL that :func:`restored` turns back into `text`.
+
+    >>> storable("a\x00b"), storable("plain")
+    ('a\x01\x01b', 'plain')
+    >>> sorted(["\x00z", "\x01", "\x02"], key=storable)
+    ['\x00z', '\x01', '\x02']
+    """
+    if "\x00" not in text and "\x01" not in text:
+        return text
+    return _RARE.sub(lambda match: _STORED[match.group()], text)
+
+
+def restored(text: str) -> str:
+    r"""Return the text that :func:`storable` encoded."""
+    return text if "\x01" not in text else _PAIR.sub(lambda match: _RESTORED[match.group()], text)
+
+
+def checked_name(argument: str, name: str) -> str:
+    r"""Return a name that can be the key of an index; raise if it is too long.
+
+    >>> checked_name("session", "s1")
+    's1'
+    >>> checked_name("session", "\u65e5" * 1_000)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: session must be at most 2000 bytes long as UTF-8 in a store on
+    PostgreSQL, ...
+    """
+    if len(name) * _MAX_CHARACTER_BYTES > MAX_NAME_BYTES and len(storable(name).encode()) > MAX_NAME_BYTES:
+        expected = f"at most {MAX_NAME_BYTES} bytes long as UTF-8 in a store on PostgreSQL"
+        raise InvalidArgument(argument, name, expected)
+    return name
+
+
 class PostgresDialect(Dialect):
     """How PostgreSQL writes what SQL has no common form for."""
 
@@ -88,10 +133,8 @@ class PostgresDialect(Dialect):
     change_columns = "namespace, change"
     change_memory = "c.slot"
     taken_changes = "SELECT change FROM changes WHERE namespace = ?"
-
-    def namespace_number(self, path: str) -> int:
-        """Return the number of a namespace, there or not."""
-        return namespace_key(path)
+    namespace_number = staticmethod(namespace_key)
+    checked_name = staticmethod(checked_name)
 
     def number(self, namespace: int, slot: int) -> int:
         """Return the number of a memory's row: its slot."""
@@ -249,10 +292,6 @@ class PostgresDialect(Dialect):
         ).fetchone()
         return str(user)
 
-    def checked_name(self, argument: str, name: str) -> str:
-        """Return a name that is a key of rows; raise if it is too long for an index."""
-        return checked_name(argument, name)
-
 
 def _ours(session: Session) -> PostgresSession:
     from memorata.store.postgres.session import PostgresSession
@@ -263,51 +302,6 @@ def _ours(session: Session) -> PostgresSession:
 
 
 DIALECT: Final = PostgresDialect()
-
-
-_STORED: Final = {"\x00": "\x01\x01", "\x01": "\x01\x02"}
-_RESTORED: Final = {written: read for read, written in _STORED.items()}
-_RARE: Final = re.compile("[\x00\x01]")
-_PAIR: Final = re.compile("\x01[\x01\x02]")
-_MAX_CHARACTER_BYTES: Final = 4
-_TYPES: Final = ("text", "varchar")
-MAX_NAME_BYTES: Final = 2_000
-"""How long a name may be that is a key of an index, which has no room for more."""
-
-
-def storable(text: str) -> str:
-    r"""Return a text without NUL that :func:`restored` turns back into `text`.
-
-    >>> storable("a\x00b"), storable("plain")
-    ('a\x01\x01b', 'plain')
-    >>> sorted(["\x00z", "\x01", "\x02"], key=storable)
-    ['\x00z', '\x01', '\x02']
-    """
-    if "\x00" not in text and "\x01" not in text:
-        return text
-    return _RARE.sub(lambda match: _STORED[match.group()], text)
-
-
-def restored(text: str) -> str:
-    r"""Return the text that :func:`storable` encoded."""
-    return text if "\x01" not in text else _PAIR.sub(lambda match: _RESTORED[match.group()], text)
-
-
-def checked_name(argument: str, name: str) -> str:
-    r"""Return a name that can be the key of an index; raise if it is too long.
-
-    >>> checked_name("session", "s1")
-    's1'
-    >>> checked_name("session", "\u65e5" * 1_000)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: session must be at most 2000 bytes long as UTF-8 in a store on
-    PostgreSQL, ...
-    """
-    if len(name) * _MAX_CHARACTER_BYTES > MAX_NAME_BYTES and len(storable(name).encode()) > MAX_NAME_BYTES:
-        expected = f"at most {MAX_NAME_BYTES} bytes long as UTF-8 in a store on PostgreSQL"
-        raise InvalidArgument(argument, name, expected)
-    return name
 
 
 def register(connection: Connection[Any]) -> None:

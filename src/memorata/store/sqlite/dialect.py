@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +15,6 @@ from memorata.store.sqlite import integrity
 from memorata.store.sqlite.encryption import database_errors
 from memorata.store.sqlite.files import kept_copies
 from memorata.store.sqlite.hash_index import HASH_INDEX
-from memorata.store.sqlite.integrity import undecoded
 
 _ADDED: Final = (
     "WITH RECURSIVE added (slot) AS (VALUES (?2) UNION ALL SELECT slot + 1 FROM added WHERE slot < ?3) "
@@ -69,6 +67,12 @@ class SqliteDialect(Dialect):
     taken_changes = "SELECT change FROM changes WHERE ?1 IS NOT NULL"
     hash_index = HASH_INDEX
     postings = _POSTINGS
+    drop_namespace = staticmethod(integrity.drop_namespace)
+    problems = staticmethod(integrity.problems)
+    row_problems = staticmethod(integrity.row_problems)
+    mend = staticmethod(integrity.mend)
+    remove_strays = staticmethod(integrity.remove_strays)
+    leniently = staticmethod(integrity.undecoded)
 
     @property
     def unique_errors(self) -> tuple[type[Exception], ...]:
@@ -119,10 +123,6 @@ class SqliteDialect(Dialect):
         number = session.insert("namespaces", "path, begun", (path, begun))
         checked_limit("namespaces", number, NAMESPACES)
 
-    def drop_namespace(self, session: Session, number: int, path: str) -> None:
-        """Remove every row of a namespace, and its name."""
-        integrity.drop_namespace(session, number, path)
-
     def rename_namespace(self, session: Session, number: int, path: str, to: str) -> int:
         """Give a namespace another path; its number stays, and so do its rows."""
         (begun,) = session.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()
@@ -145,23 +145,3 @@ class SqliteDialect(Dialect):
             "copies": kept_copies(files[0]) if files else [],
             "bytes": sum(file.stat().st_size for file in files if file.exists()),
         }
-
-    def problems(self, session: Session) -> list[str]:
-        """Return what is wrong with the file itself, whatever its tables mean."""
-        return integrity.problems(session)
-
-    def row_problems(self, session: Session, number: int) -> list[str]:
-        """Return what is wrong with the columns of memories that change one by one."""
-        return integrity.row_problems(session, number)
-
-    def mend(self, session: Session) -> None:
-        """Make the indexes of SQLite anew, and remove what stands in the way of what is derived."""
-        integrity.mend(session)
-
-    def remove_strays(self, session: Session, number: int, embedders: Sequence[int]) -> None:
-        """Remove vectors whose number is of a namespace and whose columns name another."""
-        integrity.remove_strays(session, number, embedders)
-
-    def leniently(self, session: Session) -> AbstractContextManager[None]:
-        """Read a text that is no UTF-8 as its bytes, instead of failing at it."""
-        return undecoded(session)
