@@ -37,6 +37,8 @@ THIS = "memorata"
 _WARMING = 60
 WORST = 1.05
 """How many times the processor time of another edition is acceptable."""
+PLAIN_RECIPES = ("elastic", "vector", "bm25")
+"""Recipes that do the same in every edition: rank fusion of both legs, and each leg alone."""
 _TURN = 20
 """Calls between two turns: few enough that a slow moment of the machine falls on all editions."""
 
@@ -112,14 +114,14 @@ class Worker:
         return times
 
     def recall(
-        self, size: int, count: int, seed: int, first: int, stop: int
+        self, recipe: str | None, size: int, count: int, seed: int, first: int, stop: int
     ) -> tuple[list[tuple[float, float]], list[list[str]]]:
         """Answer some of the questions about so many memories; return times and the texts of the hits."""
         times: list[tuple[float, float]] = []
         answers: list[list[str]] = []
         for question in _questions(size, count, seed)[first:stop]:
             began, used = time.perf_counter(), time.process_time()
-            result = self._engine.recall(question.text, limit=LIMIT, vector=question.vector)
+            result = self._engine.recall(question.text, limit=LIMIT, vector=question.vector, recipe=recipe)
             answers.append([hit.memory.content for hit in result])
             times.append((time.perf_counter() - began, time.process_time() - used))
         return times, answers
@@ -221,15 +223,34 @@ def compared(
     times = {name: spread(filled[name]) for name in names}
     like = [name for name in names if name not in (slower or {})]
     yield from ratios(f"remember in batches of {CHUNK:,}", size, like, times)
+    for recipe in (None, *PLAIN_RECIPES):
+        yield from _recalled(processes, recipe, size, questions, like, slower or {})
+    alone = in_turns(processes, writes, lambda one, first, stop: one.do("write", size + first, size + stop))
+    yield from ratios("single durable writes", size, like, {name: spread(alone[name]) for name in names})
+
+
+def _recalled(
+    processes: dict[str, Running],
+    recipe: str | None,
+    size: int,
+    questions: int,
+    like: Sequence[str],
+    slower: Mapping[str, float],
+) -> Iterator[Figure]:
+    """Yield how editions recall with a recipe, None for the default of each, in turns."""
+    names = list(processes)
+    what = "hybrid recall, vector given" if recipe is None else f"recall by `{recipe}`, vector given"
     for process in processes.values():
-        process.do("recall", size, _WARMING, 2, 0, _WARMING)
-    turns = in_turns(processes, questions, lambda one, *part: one.do("recall", size, questions, 1, *part))
+        process.do("recall", recipe, size, _WARMING, 2, 0, _WARMING)
+    turns = in_turns(
+        processes, questions, lambda one, *part: one.do("recall", recipe, size, questions, 1, *part)
+    )
     times = {name: spread([each for each, _ in turns[name]]) for name in names}
-    yield from ratios("hybrid recall, vector given", size, like, times)
-    for name, seconds in (slower or {}).items():
+    yield from ratios(what, size, like, times)
+    for name, seconds in slower.items():
         more = times[names[0]].median - times[name].median
         yield Figure(
-            f"hybrid recall, vector given, against {name}",
+            f"{what}, against {name}",
             size,
             f"{milliseconds(more)} more ({milliseconds(times[names[0]].median)} against "
             f"{milliseconds(times[name].median)})",
@@ -240,8 +261,6 @@ def compared(
     for other in names[1:]:
         same = sum(a == b for a, b in zip(answers[names[0]], answers[other], strict=True))
         yield Figure(f"… the same ten texts in the same order as {other}", size, f"{same} of {questions}")
-    alone = in_turns(processes, writes, lambda one, first, stop: one.do("write", size + first, size + stop))
-    yield from ratios("single durable writes", size, like, {name: spread(alone[name]) for name in names})
 
 
 def ratios(what: str, size: int, names: Sequence[str], times: Mapping[str, Spread]) -> Iterator[Figure]:

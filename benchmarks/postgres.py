@@ -104,7 +104,7 @@ def beside(options: argparse.Namespace, server: Running, folder: Path, size: int
         for turn in range(_LOADS):
             for name, process in processes.items():
                 process.do("open", places[name])
-                ((wall, _),), _ = process.do("recall", size, _LOADS, 3, turn, turn + 1)
+                ((wall, _),), _ = process.do("recall", None, size, _LOADS, 3, turn, turn + 1)
                 loads[name].append(wall)
     said = ", ".join(f"{name} {milliseconds(float(np.median(times)))}" for name, times in loads.items())
     yield Figure("first recall after opening, medians", size, said)
