@@ -197,7 +197,7 @@ class Admin:
                 tries.embed(memories)
                 progress(min(total, tries.embedded + len(tries.failed)), total)
             tries.end()
-            self._index_unless_busy()
+            self.index_unless_busy()
         failed, seconds = tuple(tries.failed), perf_counter() - began
         return Reembedding(name, waiting, embedded=tries.embedded, failed=failed, seconds=seconds)
 
@@ -241,17 +241,16 @@ class Admin:
         with self._runtime.leases.hold(WORK):
             others = self._store.other_vectors()
             report = self.embed_pending(batch=batch, progress=progress)
-            if (
-                self._embedding.specification is not None
-                and self._store.setting(SETTING) != self._embedding.specification
-            ):
-                self._store.remember_setting(SETTING, self._embedding.specification)
-            if self._embedding.specification is not None and isinstance(embedder, Service):
-                self._store.remember_setting(DIMENSION, str(embedder.dimension))
+            specification = self._embedding.specification
+            if specification is not None:
+                if self._store.setting(SETTING) != specification:
+                    self._store.remember_setting(SETTING, specification)
+                if isinstance(embedder, Service):
+                    self._store.remember_setting(DIMENSION, str(embedder.dimension))
             dropped = 0
             while not keep_old and (gone := self._store.drop_vectors(_VECTORS_PER_DROP)):
                 dropped += gone
-            self._index_unless_busy()
+            self.index_unless_busy()
         return replace(report, others=others, dropped=dropped, seconds=perf_counter() - began)
 
     def index(
@@ -278,7 +277,7 @@ class Admin:
                 made = self._renew_codes(lease, progress)
         return Indexing(made, self._store.methods(), perf_counter() - began)
 
-    def _index_unless_busy(self) -> int:
+    def index_unless_busy(self) -> int:
         """Make the indexes that are missing, and return how many; none if another is at it."""
         try:
             return self.index().made
@@ -368,14 +367,11 @@ class Admin:
     def _waiting(self, batch: int, total: int) -> Iterator[tuple[Memory, ...]]:
         """Yield what waits, a batch at a time, each memory once whether or not it gets its vector."""
         cursor: str | None = None
-        remaining = total
-        while remaining > 0:
-            page = self._store.waiting(min(batch, remaining), cursor)
-            if not page.memories:
-                return
-            yield page.memories
-            remaining -= len(page.memories)
-            cursor = page.cursor
+        while total > 0:
+            page = self._store.waiting(min(batch, total), cursor)
+            if page.memories:
+                yield page.memories
+            total, cursor = total - len(page.memories), page.cursor
             if cursor is None:
                 return
 

@@ -4,7 +4,7 @@ Two memories are one only if they make one statement, or one goes on from the ot
 up (:func:`~memorata.dedupe.pairs.statement_pairs`): the time grows with the number of memories,
 even if all are of one template, and so alike by letters and by vectors. What a correction may deny is found
 by its subject (:func:`~memorata.dedupe.pairs.denial_pairs`). Only other words for the same, if they
-are asked for, are looked for by likeness (:class:`~memorata.engine.likeness.Likeness`).
+are asked for, are looked for by likeness (:class:`Likeness`).
 
 Candidates are verified by their cosines, all at once, and then read word by word
 (:func:`~memorata.dedupe.verification.judge`).
@@ -18,6 +18,7 @@ import importlib.util
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -275,6 +276,7 @@ class _Links:
 
 Progress = Callable[[str, int, int], None]
 """Called with the step, how much of it is done, and how much there is."""
+_Report = Callable[[int, int], None]
 
 _LETTER_JACCARD: Final = 0.75
 """The Jaccard index at which MinHash may miss one pair in a hundred; the vectors find what is below."""
@@ -322,7 +324,7 @@ class Likeness:
         """Return pairs of one key whose cosine reaches the threshold; without vectors, of like letters."""
         embedded = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
         apart = np.zeros(len(texts), np.uint64) if keys is None else keys
-        report = _ProgressReport(progress)
+        report = partial(progress, "comparing")
         if method is Method.MATRIX:
             candidates = self._by_product(_stacked(vectors, embedded), embedded, apart, report)
         else:
@@ -363,29 +365,25 @@ class Likeness:
         near = ~(cosines < self.threshold - 1e-6)
         return Candidates(pairs[near], np.clip(cosines[near], -1.0, 1.0))
 
-    def _by_product(self, rows: Floats, embedded: IntArray, apart: Keys, report: _ProgressReport) -> IntArray:
+    def _by_product(self, rows: Floats, embedded: IntArray, apart: Keys, report: _Report) -> IntArray:
         pairs = [np.zeros((0, 2), np.intp)]
         done = 0
         for members in groups(apart[embedded].astype(np.intp)):
             places = np.array(members, np.intp)
-            report.step(done, embedded.size)
+            report(done, embedded.size)
             pairs.append(embedded[places[near_pairs(rows[places], self.threshold).positions()]])
             done += places.size
-        report.step(embedded.size, embedded.size)
+        report(embedded.size, embedded.size)
         return np.concatenate(pairs)
 
-    def _by_direction(self, rows: Floats, apart: Keys, report: _ProgressReport) -> IntArray:
+    def _by_direction(self, rows: Floats, apart: Keys, report: _Report) -> IntArray:
         banding = bands_for(agreement(self.threshold), _PLANES, _MISS_RATE)
-        bands = report.through(direction_keys(rows, banding), banding.bands)
-        return colliding_pairs(_within(bands, apart), largest=_MAX_BAND_BUCKET, beyond=_PAIRS_BEYOND_BUCKET)
+        return _colliding(direction_keys(rows, banding), banding.bands, apart, report)
 
-    def _by_letters(
-        self, texts: Sequence[str], similarity: float, apart: Keys, report: _ProgressReport
-    ) -> IntArray:
+    def _by_letters(self, texts: Sequence[str], similarity: float, apart: Keys, report: _Report) -> IntArray:
         banding = bands_for(similarity, self.permutations, _MISS_RATE)
         signatures = self.signer.sign([normalised(text) for text in texts], banding.permutations)
-        bands = report.through(band_keys(signatures, banding), banding.bands)
-        return colliding_pairs(_within(bands, apart), largest=_MAX_BAND_BUCKET, beyond=_PAIRS_BEYOND_BUCKET)
+        return _colliding(band_keys(signatures, banding), banding.bands, apart, report)
 
 
 def joined(*candidates: Candidates) -> Candidates:
@@ -407,29 +405,17 @@ def most_alike(candidates: Candidates) -> Candidates:
     return Candidates(candidates.pairs[nearest], candidates.cosines[nearest])
 
 
-class _ProgressReport:
-    """Reports the progress of the comparison."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-
-    def step(self, done: int, total: int) -> None:
-        """Report how much is compared."""
-        self._progress("comparing", done, total)
-
-    def through(self, bands: Iterable[Keys], total: int) -> Iterator[Keys]:
-        """Yield the bands, and report each."""
-        for number, keys in enumerate(bands):
-            self.step(number, total)
-            yield keys
-        self.step(total, total)
-
-
-def _within(bands: Iterable[Keys], apart: Keys) -> Iterator[Keys]:
-    """Yield the numbers of each band, those of different keys apart."""
+def _colliding(bands: Iterable[Keys], total: int, apart: Keys, report: _Report) -> IntArray:
+    """Return the pairs of one key that agree on a band, and report each band."""
     salt = apart * _FACTOR
-    for keys in bands:
-        yield (keys ^ salt) * _FACTOR
+
+    def within() -> Iterator[Keys]:
+        for number, keys in enumerate(bands):
+            report(number, total)
+            yield (keys ^ salt) * _FACTOR
+        report(total, total)
+
+    return colliding_pairs(within(), largest=_MAX_BAND_BUCKET, beyond=_PAIRS_BEYOND_BUCKET)
 
 
 def _stacked(vectors: Sequence[Floats | None], embedded: IntArray) -> Floats:

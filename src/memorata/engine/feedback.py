@@ -15,8 +15,10 @@ from memorata.store.logged_recall import LoggedRecall
 
 KINDS: Final = ("thumbs", "rating", "relevant", "click")
 """The kinds of feedback."""
-_UP: Final = {True: True, False: False, "up": True, "down": False}
-_YES: Final = {True: True, False: False, "yes": True, "no": False}
+_OPINIONS: Final = {
+    "thumbs": {"up": Signal.THUMBS_UP, "down": Signal.THUMBS_DOWN},
+    "relevant": {"yes": Signal.RELEVANT, "no": Signal.IRRELEVANT},
+}
 
 
 class FeedbackLog:
@@ -119,11 +121,8 @@ def signal_of(kind: str, value: str | int | bool | None) -> tuple[Signal, int | 
         if value is not None:
             raise InvalidArgument("value", value, "None for a click")
         return Signal.CLICK, None
-    positive = _UP if kind == "thumbs" else _YES
-    chosen = True if value is None else value
-    if not isinstance(chosen, bool | str) or chosen not in positive:
-        expected = "'up' or 'down'" if kind == "thumbs" else "'yes' or 'no'"
-        raise InvalidArgument("value", value, expected)
-    if kind == "thumbs":
-        return (Signal.THUMBS_UP if positive[chosen] else Signal.THUMBS_DOWN), None
-    return (Signal.RELEVANT if positive[chosen] else Signal.IRRELEVANT), None
+    (good, positive), (bad, negative) = _OPINIONS[kind].items()
+    chosen = good if value is None or value is True else bad if value is False else value
+    if chosen not in (good, bad):
+        raise InvalidArgument("value", value, f"{good!r} or {bad!r}")
+    return (positive if chosen == good else negative), None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -19,10 +19,10 @@ from memorata.engine.admin import Admin
 from memorata.engine.consolidation import STATES, WORK, Consolidation, Proposal
 from memorata.engine.rules import LifecycleRules
 from memorata.engine.runtime import Runtime
+from memorata.engine.write.purge import checked_ids
 from memorata.engine.write.writer import Writer as MemoryWriter
 from memorata.model import checks
-from memorata.model.errors import InvalidArgument, PurgeUnfinished, WorkUnderWay
-from memorata.model.identifiers import memory_id
+from memorata.model.errors import InvalidArgument, PurgeUnfinished
 from memorata.model.memory import Memory, Tier
 from memorata.rank.decay import corroborated
 from memorata.store.entries import all_pages
@@ -74,20 +74,11 @@ class MaintenanceReport:
             for name, moved in (("promoted", self.promoted), ("demoted", self.demoted))
         }
         proposed = [
-            {
-                "id": proposal.summary.id,
-                "content": proposal.summary.content,
-                "sources": list(proposal.sources),
-            }
-            for proposal in self.proposed
+            {"id": made.summary.id, "content": made.summary.content, "sources": list(made.sources)}
+            for made in self.proposed
         ]
-        return {
-            "namespace": self.namespace,
-            "dry_run": self.dry_run,
-            **moves,
-            "expired": list(self.expired),
-            "proposed": proposed,
-        }
+        rest = {"expired": list(self.expired), "proposed": proposed}
+        return {"namespace": self.namespace, "dry_run": self.dry_run, **moves, **rest}
 
 
 class Lifecycle:
@@ -159,10 +150,8 @@ class Lifecycle:
 
             maintained = self._maintained(path, writer, report, dry_run=False)
             self._finish_purge()
-            # Another may be making them already.
-            with suppress(WorkUnderWay):
-                if made := self._admin.index().made:
-                    report("index", made)
+            if made := self._admin.index_unless_busy():
+                report("index", made)
             return maintained
 
     def consolidate(
@@ -220,11 +209,7 @@ class Lifecycle:
 
         Recall and list never say so by themselves: that something was shown does not mean that it helped.
         """
-        path, checked, now = (
-            self._runtime.path(namespace),
-            [memory_id("id", id_) for id_ in ids],
-            self._runtime.clock(),
-        )
+        path, checked, now = self._runtime.path(namespace), checked_ids(ids), self._runtime.clock()
         self._runtime.run([path], lambda: self._store.use(path, checked, now))
 
     def confirm(self, *ids: str, namespace: str | None = None) -> None:
@@ -232,11 +217,7 @@ class Lifecycle:
 
         A confidence grows at most once a day, from what it is by now (:meth:`confidence_of`).
         """
-        path, checked, now = (
-            self._runtime.path(namespace),
-            [memory_id("id", id_) for id_ in ids],
-            self._runtime.clock(),
-        )
+        path, checked, now = self._runtime.path(namespace), checked_ids(ids), self._runtime.clock()
 
         def grow() -> None:
             with self._store.together():
@@ -273,8 +254,8 @@ class Lifecycle:
 
         def change() -> None:
             with self._store.together():
-                for id_ in ids:
-                    self._writer.update(path, memory_id("id", id_), fields)
+                for id_ in checked_ids(ids):
+                    self._writer.update(path, id_, fields)
 
         self._runtime.run([path], change)
 
@@ -343,14 +324,13 @@ class Lifecycle:
             spent = [
                 memory.id
                 for memory in self._unpinned(path, {"or": ways})
-                if rules.is_spent(self._as_moved(memory, now) if dry_run else memory, now)
+                if rules.is_spent(
+                    replace(memory, tier=rules.next_tier(memory, now)) if dry_run else memory, now
+                )
             ]
             if not dry_run:
                 self._store.forget(path, spent, now)
         return tuple(spent)
-
-    def _as_moved(self, memory: Memory, now: datetime) -> Memory:
-        return replace(memory, tier=self.rules.next_tier(memory, now))
 
     def _unpinned(self, path: str, conditions: Mapping[str, Any]) -> Iterator[Memory]:
         from memorata.store.filters import parse

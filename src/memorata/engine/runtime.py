@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from time import monotonic
 from typing import Final, TypeVar
@@ -139,13 +139,11 @@ class Leases:
             return
         self.release_all()
         lease = self._acquired(kind, namespace)
-        lease_held = HeldLease(
-            lambda: self._store.leases.renew(lease, self.seconds, self._clock()), self.seconds
-        )
-        mine[kind, namespace] = lease_held
+        renew = partial(self._store.leases.renew, lease, self.seconds)
+        mine[kind, namespace] = HeldLease(lambda: renew(self._clock()), self.seconds)
         try:
             with self._store.leases.fenced(lease, self.seconds, self._clock):
-                yield lease_held
+                yield mine[kind, namespace]
         finally:
             del mine[kind, namespace]
             self._release(lease)
@@ -163,26 +161,18 @@ class Leases:
         return leases
 
     def _acquired(self, kind: str, namespace: str) -> Lease:
-        holder = this_worker()
-        lease = self._store.leases.acquire(kind, namespace, holder, self.seconds, self._clock())
-        current = None if lease is not None else self._current_lease(kind, namespace)
-        if current is not None and is_gone(current.holder):
-            # Another process may do the same: only this lease is released, and one of both gets the next.
-            self._store.leases.release(current)
-            lease = self._store.leases.acquire(kind, namespace, holder, self.seconds, self._clock())
-            current = None if lease is not None else self._current_lease(kind, namespace)
-        if lease is None:
-            raise WorkUnderWay(
-                kind, namespace, current.holder if current else "", current.until if current else None
-            )
-        return lease
-
-    def _current_lease(self, kind: str, namespace: str) -> Lease | None:
-        """Return the lease under which the work is done, if any."""
-        for lease in self._store.leases.list():
-            if (lease.kind, lease.namespace) == (kind, namespace):
+        leases = self._store.leases
+        while True:
+            lease = leases.acquire(kind, namespace, this_worker(), self.seconds, self._clock())
+            if lease is not None:
                 return lease
-        return None
+            held = [lease for lease in leases.list() if (lease.kind, lease.namespace) == (kind, namespace)]
+            if not held:
+                raise WorkUnderWay(kind, namespace, "", None)
+            if not is_gone(held[0].holder):
+                raise WorkUnderWay(kind, namespace, held[0].holder, held[0].until)
+            # Another process may do the same: only this lease is released, and one of both gets the next.
+            leases.release(held[0])
 
     def _release(self, lease: Lease) -> None:
         try:

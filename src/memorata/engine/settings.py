@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -94,6 +95,17 @@ _EXPECTED_OF_TYPES: Final = {bool: "true or false", int: "a whole number of at l
 """What is expected of settings that have no words of their own; of all others it is text."""
 _OPENERS: Final = {"anchors": open_anchors, "classifier": open_classifier, "summaries": open_summaries}
 _RULES: Final = {"life": (RULES, LifecycleRules.of), "dedupe": (DEDUPE_RULES, DedupeRules.of)}
+_CHECKS: Final[Mapping[str, Callable[[str], str]]] = {
+    "namespace": partial(checked_namespace, "namespace"),
+    "duplicates": lambda value: DedupeMode.of(value).value,
+    "prompts": checked_prompts,
+    "api_key_address": origin_of,
+}
+_PASSED_ON: Final = (
+    "namespace", "language", "min_length", "read_dates", "redact", "duplicates", "dedupe", "life", "durable",
+    "read_only", "replica", "migration_backup", "approximate_from", "lease_seconds",
+)  # fmt: skip
+"""The settings that :func:`memorata.open` takes under the same names."""
 
 
 def default_db(environment: Mapping[str, str], platform: str, home: Path) -> Path:
@@ -320,35 +332,22 @@ class Settings(BaseModel):
     def _open(self, *, must_exist: bool, embed: bool) -> Engine:
         return open_engine(
             self.db,
+            **{name: getattr(self, name) for name in _PASSED_ON},
             embedder=self.embedder if embed else None,
             prompts=self.prompts if embed else None,
             reranker=self.reranker if embed else None,
-            namespace=self.namespace,
             recipe=self._recipe(),
             analyser_name=self.analyser,
-            language=self.language,
-            min_length=self.min_length,
             extract_entities=self.extract_entities
             and open_extractor(self.extractor, _secret(self.extractor_key)),
-            read_dates=self.read_dates,
             anchors=open_anchors(self.anchors, _secret(self.anchors_key)),
             classifier=open_classifier(self.classifier, _secret(self.classifier_key)),
             summaries=open_summaries(self.summaries, _secret(self.summaries_key)) or "none",
-            redact=self.redact,
-            duplicates=self.duplicates,
-            dedupe=self.dedupe,
-            life=self.life,
-            durable=self.durable,
             must_exist=must_exist,
-            read_only=self.read_only,
-            replica=self.replica,
-            migration_backup=self.migration_backup,
-            approximate_from=self.approximate_from,
             resources=self.resources if embed else None,
             logging=Logging(
                 self.log_recalls, self.log_queries, LogBounds(self.log_limit, self.log_megabytes)
             ),
-            lease_seconds=self.lease_seconds,
             encryption_key=_secret(self.encryption_key),
         )
 
@@ -386,11 +385,6 @@ class Settings(BaseModel):
         check(typed)
         return typed
 
-    @field_validator("prompts")
-    @classmethod
-    def _valid_prompts(cls, value: str | None) -> str | None:
-        return None if value is None else checked_prompts(value)
-
     @field_validator("parameters")
     @classmethod
     def _parameters_of_recipes(cls, value: dict[str, Any]) -> dict[str, Any]:
@@ -399,26 +393,16 @@ class Settings(BaseModel):
             checks.one_of("parameters", name, tuple(by_name))
         return {name: by_name[name].checked(setting) for name, setting in value.items()}
 
-    @field_validator("duplicates")
-    @classmethod
-    def _a_mode(cls, value: str) -> str:
-        return checks.one_of("duplicates", value, [mode.value for mode in DedupeMode])
-
-    @field_validator("api_key_address")
-    @classmethod
-    def _an_origin(cls, value: str | None) -> str | None:
-        return None if value is None else origin_of(value)
-
     @field_validator(*_OPENERS)
     @classmethod
     def _checked_service(cls, value: str, info: ValidationInfo) -> str:
         _OPENERS[str(info.field_name)](value)
         return value
 
-    @field_validator("namespace")
+    @field_validator(*_CHECKS)
     @classmethod
-    def _a_namespace(cls, value: str) -> str:
-        return checked_namespace("namespace", value)
+    def _checked(cls, value: str | None, info: ValidationInfo) -> str | None:
+        return None if value is None else _CHECKS[str(info.field_name)](value)
 
 
 _SECRETS: Final = {"replica"} | {

@@ -130,6 +130,6 @@ def test_names_that_nobody_has_are_not_kept(engine: Engine) -> None:
     for number in range(50):
         with pytest.raises(InvalidArgument, match="recipe must be one of"):
             engine.recipes.get(f"nobody{number}")
-    assert len(engine.recipes._saved._recipes) == 0
+    assert len(engine.recipes._recipes) == 0
     engine.recipes.save("nobody7", MINE)
     assert engine.recipes.get("nobody7").name == "nobody7"

@@ -20,7 +20,6 @@ from memorata.engine.runtime import Runtime
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, NotGiven
 from memorata.store.saved_settings import SavedSetting
-from memorata.store.store import Store
 
 RECIPE: Final = "recipe"
 IN_USE: Final = "recipe in use"
@@ -44,78 +43,22 @@ class SavedRecipe:
     in_use: bool
 
 
-class SavedRecipes:
-    """The saved recipes of a store, looked up again only after a change."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._recipes: dict[tuple[str, str], Recipe] = {}
-        self._used: dict[str, Recipe | None] = {}
-        self._marks: dict[str, tuple[tuple[int, int], int]] = {}
-
-    def forget(self) -> None:
-        """Look everything up again: this process has written."""
-        self._recipes.clear()
-        self._used.clear()
-        self._marks.clear()
-
-    def named(self, namespace: str, name: str) -> Recipe:
-        """Return a shipped or saved recipe; an unknown name is an error that lists what there is."""
-        if name in RECIPES:
-            return RECIPES[name]
-        checks.text("recipe", name)
-        self._refresh(namespace)
-        key = namespace, name
-        if key not in self._recipes:
-            versions = self._store.saved_settings.list(namespace, RECIPE, name)
-            if not versions:
-                # Not cached: the number of unknown names has no bound.
-                saved_names = dict.fromkeys(
-                    setting.name for setting in self._store.saved_settings.list(namespace, RECIPE)
-                )
-                return RECIPES[checks.one_of("recipe", name, (*RECIPES, *saved_names))]
-            self._recipes[key] = recipe_of(versions[0])
-        return self._recipes[key]
-
-    def in_use(self, namespace: str) -> Recipe | None:
-        """Return the recipe that a namespace uses; None for the engine's."""
-        self._refresh(namespace)
-        if namespace not in self._used:
-            versions = self._store.saved_settings.list(namespace, IN_USE)
-            name = versions[0].data["recipe"] if versions else None
-            exists = name in RECIPES or (
-                name is not None and self._store.saved_settings.list(namespace, RECIPE, name)
-            )
-            self._used[namespace] = self.named(namespace, name) if name is not None and exists else None
-        return self._used[namespace]
-
-    def _refresh(self, namespace: str) -> None:
-        if self._store.is_remote:
-            # What a recall asks last comes with what it asks first.
-            self._store.contradictions.expect(namespace, *(() if namespace in self._marks else (IN_USE,)))
-        # What was saved in a block that was undone never was.
-        mark = self._store.settings_change(namespace), self._store.rollbacks
-        if self._marks.get(namespace) != mark:
-            if len(self._marks) >= _MAX_NAMESPACES:
-                self.forget()
-            self._marks[namespace] = mark
-            self._used.pop(namespace, None)
-            for key in [key for key in self._recipes if key[0] == namespace]:
-                del self._recipes[key]
-
-
 class Recipes:
     """The facet `recipes`: shipped and saved recipes, and which one a namespace uses."""
 
     def __init__(self, runtime: Runtime, recipe: Recipe | str) -> None:
         self._runtime = runtime
         self._store = runtime.store
-        self._saved = SavedRecipes(runtime.store)
-        self.default = self._saved.named(runtime.namespace, recipe) if isinstance(recipe, str) else recipe
+        self._recipes: dict[tuple[str, str], Recipe] = {}
+        self._used: dict[str, Recipe | None] = {}
+        self._marks: dict[str, tuple[tuple[int, int], int]] = {}
+        self.default = self._named(runtime.namespace, recipe) if isinstance(recipe, str) else recipe
 
     def forget(self) -> None:
-        """Look everything up again when it is next asked for."""
-        self._saved.forget()
+        """Look everything up again when it is next asked for: this process has written."""
+        self._recipes.clear()
+        self._used.clear()
+        self._marks.clear()
 
     def get(self, name: Recipe | str | None = None, *, namespace: str | None = None) -> Recipe:
         """Return a recipe by name, shipped or saved; without a name the one that a recall would use.
@@ -126,8 +69,8 @@ class Recipes:
             return name
         path = self._runtime.path(namespace)
         if name is not None:
-            return self._saved.named(path, name)
-        return self._saved.in_use(path) or self.default
+            return self._named(path, name)
+        return self._in_use(path) or self.default
 
     def save(
         self,
@@ -156,19 +99,19 @@ class Recipes:
             raise InvalidArgument("recipe", recipe, "a Recipe")
         data = replace(recipe, name=name).as_dict()
         self._store.saved_settings.save(path, RECIPE, name, data, _plain(evidence), self._runtime.clock())
-        self._saved.forget()
+        self.forget()
         return next(saved for saved in self.list(namespace=path) if saved.recipe.name == name)
 
     def list(self, *, namespace: str | None = None) -> tuple[SavedRecipe, ...]:
         """Return the saved recipes by name, each in its latest version."""
         path = self._runtime.path(namespace)
-        used = self._saved.in_use(path)
+        used = self._in_use(path)
         versions: dict[str, _Versions] = {}
         for setting in self._store.saved_settings.list(path, RECIPE):
             versions.setdefault(setting.name, []).append(setting)
         return tuple(
             SavedRecipe(
-                recipe_of(rows[0]),
+                recipe_from(rows[0].data),
                 rows[0].evidence,
                 rows[0].at,
                 len(rows),
@@ -184,9 +127,9 @@ class Recipes:
         """
         path = self._runtime.path(namespace)
         if name is not None:
-            self._saved.named(path, name)
+            self._named(path, name)
         self._store.saved_settings.save(path, IN_USE, "", {"recipe": name}, {}, self._runtime.clock())
-        self._saved.forget()
+        self.forget()
         return self.get(namespace=path)
 
     def rollback(self, name: str | None = None, *, namespace: str | None = None) -> Recipe:
@@ -198,33 +141,64 @@ class Recipes:
             What a recall would use now: under that name, or, where no version is left, at all.
         """
         path = self._runtime.path(namespace)
-        versions = (
-            self._store.saved_settings.list(path, IN_USE)
-            if name is None
-            else self._store.saved_settings.list(path, RECIPE, name)
-        )
+        kind = (IN_USE,) if name is None else (RECIPE, name)
+        versions = self._store.saved_settings.list(path, *kind)
         if not versions:
             if name is None:
                 raise NotGiven(
                     "name", "where no recipe was ever put in use: there is nothing to go back from"
                 )
-            saved_names = dict.fromkeys(
-                setting.name for setting in self._store.saved_settings.list(path, RECIPE)
-            )
-            expected = (
-                f"one of the saved recipes: {', '.join(saved_names)}"
-                if saved_names
-                else "a saved recipe, and there is none: recipes.save makes one"
-            )
+            names = ", ".join(self._saved_names(path))
+            none = "a saved recipe, and there is none: recipes.save makes one"
+            expected = f"one of the saved recipes: {names}" if names else none
             raise InvalidArgument("name", name, expected)
         self._store.saved_settings.withdraw(path, versions[0].number, self._runtime.clock())
-        self._saved.forget()
+        self.forget()
         return self.get(name if name is not None and len(versions) > 1 else None, namespace=path)
 
+    def _named(self, namespace: str, name: str) -> Recipe:
+        """Return a shipped or saved recipe; an unknown name is an error that lists what there is."""
+        if name in RECIPES:
+            return RECIPES[name]
+        checks.text("recipe", name)
+        self._refresh(namespace)
+        key = namespace, name
+        if key not in self._recipes:
+            versions = self._store.saved_settings.list(namespace, RECIPE, name)
+            if not versions:
+                # Not cached: the number of unknown names has no bound.
+                return RECIPES[checks.one_of("recipe", name, (*RECIPES, *self._saved_names(namespace)))]
+            self._recipes[key] = recipe_from(versions[0].data)
+        return self._recipes[key]
 
-def recipe_of(saved: SavedSetting) -> Recipe:
-    """Return a recipe from the setting it was saved as."""
-    return recipe_from(saved.data)
+    def _in_use(self, namespace: str) -> Recipe | None:
+        """Return the recipe that a namespace uses; None for the engine's."""
+        self._refresh(namespace)
+        if namespace not in self._used:
+            versions = self._store.saved_settings.list(namespace, IN_USE)
+            name = versions[0].data["recipe"] if versions else None
+            exists = name in RECIPES or (
+                name is not None and self._store.saved_settings.list(namespace, RECIPE, name)
+            )
+            self._used[namespace] = self._named(namespace, name) if name is not None and exists else None
+        return self._used[namespace]
+
+    def _refresh(self, namespace: str) -> None:
+        if self._store.is_remote:
+            # What a recall asks last comes with what it asks first.
+            self._store.contradictions.expect(namespace, *(() if namespace in self._marks else (IN_USE,)))
+        # What was saved in a block that was undone never was.
+        mark = self._store.settings_change(namespace), self._store.rollbacks
+        if self._marks.get(namespace) != mark:
+            if len(self._marks) >= _MAX_NAMESPACES:
+                self.forget()
+            self._marks[namespace] = mark
+            self._used.pop(namespace, None)
+            for key in [key for key in self._recipes if key[0] == namespace]:
+                del self._recipes[key]
+
+    def _saved_names(self, namespace: str) -> dict[str, None]:
+        return dict.fromkeys(row.name for row in self._store.saved_settings.list(namespace, RECIPE))
 
 
 def recipe_from(data: Mapping[str, Any]) -> Recipe:
