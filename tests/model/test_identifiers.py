@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.model import DEFAULT_NAMESPACE, InvalidArgument, uuid7
-from memorata.model.identifiers import contains, memory_id, namespace
+from memorata.model.checks import contains, memory_id, namespace
 
 MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC))
 BITS = st.integers(0, 2**74 - 1)

@@ -21,18 +21,18 @@ import re
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
 from memorata._frozen import frozen
 from memorata._legacy_names import TOKEN_PREFIX
 from memorata.engine.recall.log import RecallLog
-from memorata.engine.runtime import Runtime
+from memorata.engine.runtime import Runtime, utc_now
 from memorata.model import checks
+from memorata.model.checks import contains
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import AccessDenied, InvalidArgument, NotAdmitted, ReplyErased
-from memorata.model.identifiers import contains
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.access import ApiKey, Reply
 from memorata.store.store import Store
 
@@ -130,7 +130,7 @@ class ApiKeys:
         store: Store,
         *,
         required: bool = True,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] = utc_now,
         ticks: Callable[[], float] = monotonic,
     ) -> None:
         self.required = required

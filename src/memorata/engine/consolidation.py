@@ -26,9 +26,8 @@ from memorata.engine.write.writer import Writer as MemoryWriter
 from memorata.index.codes import Floats
 from memorata.index.index import Index
 from memorata.index.record import TIERS, visible
-from memorata.model.checks import FloatArray, IntArray
+from memorata.model.checks import FloatArray, IntArray, memory_id
 from memorata.model.errors import EmbeddingServiceError, InvalidArgument
-from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory, Tier
 from memorata.rank.diversity import mmr
 from memorata.text.language import LANGUAGE_CODES, detect, familiarity

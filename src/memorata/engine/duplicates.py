@@ -22,8 +22,8 @@ from memorata.engine.write.purge import MERGED_FROM
 from memorata.engine.write.terms import embedded_text
 from memorata.engine.write.writer import Writer
 from memorata.model import checks
+from memorata.model.checks import memory_id
 from memorata.model.errors import InvalidArgument
-from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 
 if TYPE_CHECKING:

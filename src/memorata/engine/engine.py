@@ -21,9 +21,9 @@ from memorata.engine.write.purge import checked_ids, matching, selected
 from memorata.engine.write.writer import MemoryKeys
 from memorata.index.codes import Floats
 from memorata.model import checks
+from memorata.model.checks import memory_id
 from memorata.model.entity import Period, Place
 from memorata.model.errors import InvalidArgument, NotGiven
-from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 from memorata.store.entries import Page
 

@@ -35,14 +35,14 @@ from memorata.engine.services import (
 from memorata.engine.write.terms import WordSettings, checked_analyser
 from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.model import checks
+from memorata.model.checks import DEFAULT_NAMESPACE
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import (
     ConsentNeeded,
     EmbedderError,
     InvalidArgument,
     MissingExtra,
 )
-from memorata.model.identifiers import DEFAULT_NAMESPACE
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.dialects import StoreOptions, open_dialect
 from memorata.store.postgres.address import ServerAddress, address_of
 from memorata.store.store import Store

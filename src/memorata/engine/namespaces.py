@@ -18,8 +18,8 @@ from memorata.engine.transfer import declare
 from memorata.engine.write.purge import Purge
 from memorata.engine.write.writer import stored_entries
 from memorata.model import checks
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import Memory
 from memorata.store.entries import all_pages
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -21,14 +21,14 @@ from memorata.engine.recall.result import RecallResult
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.recipes.saved import Recipes
 from memorata.engine.rules import DedupeMode, DedupeRules, LifecycleRules
-from memorata.engine.runtime import LEASE_SECONDS, Runtime
+from memorata.engine.runtime import LEASE_SECONDS, Runtime, utc_now
 from memorata.engine.write.drafts import Drafts
 from memorata.engine.write.names import NameIndex
 from memorata.engine.write.purge import Purge
 from memorata.engine.write.terms import dated
 from memorata.engine.write.writer import Writer
 from memorata.model import checks
-from memorata.model.identifiers import DEFAULT_NAMESPACE
+from memorata.model.checks import DEFAULT_NAMESPACE
 from memorata.store.store import Store
 from memorata.text.analysers import Analyser
 from memorata.text.dates import AnchorExtractor, RuleAnchors
@@ -61,7 +61,7 @@ class Parts:
         *,
         recipe: Recipe | str = "balanced",
         namespace: str = DEFAULT_NAMESPACE,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] = utc_now,
         random_bits: Callable[[int], int] = secrets.randbits,
         classifier: QueryClassifier | None = None,
         anchors: AnchorExtractor | None = None,

@@ -15,7 +15,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from time import monotonic
@@ -24,8 +24,8 @@ from typing import Final, TypeVar
 from memorata.engine.rules import DEFAULT_DEDUPE, DEFAULT_RULES, DedupeRules, LifecycleRules
 from memorata.engine.write.terms import terms_of
 from memorata.model import checks
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import IndexCorrupt, LeaseLost, StoreUnavailable, WorkUnderWay
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import Memory
 from memorata.store.entries import Terms
 from memorata.store.leases import EVERYWHERE, Lease
@@ -38,6 +38,11 @@ LEASE_SECONDS: Final = 120.0
 """Default duration of a lease after its last renewal, in seconds."""
 _RENEWALS_PER_LEASE: Final = 4
 """A lease is renewed after this fraction (one over it) of its duration."""
+
+
+def utc_now() -> datetime:
+    """Return the time by the system's clock."""
+    return datetime.now(UTC)
 
 
 class Runtime:

@@ -54,9 +54,9 @@ from memorata.engine.services import (
 )
 from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.model import checks
+from memorata.model.checks import DEFAULT_NAMESPACE
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument
-from memorata.model.identifiers import DEFAULT_NAMESPACE
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.logged_recall import MAX_MEGABYTES, MAX_RECALLS, LogBounds
 from memorata.store.postgres.address import ServerAddress, is_address
 

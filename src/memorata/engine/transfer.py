@@ -32,9 +32,9 @@ from memorata.engine.write.purge import Purge
 from memorata.engine.write.terms import ANALYSER, note_words_read
 from memorata.engine.write.writer import Writer, batches, stored_entries
 from memorata.model import checks
+from memorata.model.checks import RANDOM_BITS, uuid7
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import InvalidArgument, StoreCorrupt
-from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.entries import Hidden

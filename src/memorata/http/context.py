@@ -27,8 +27,8 @@ from memorata.http.errors import check_query, retry_after
 from memorata.http.middleware import STREAMED, Limits
 from memorata.http.telemetry import Metrics, Spans
 from memorata.http.workers import Workers
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import NotAdmitted, StoreUnavailable
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service.auth import FAILURES, RateLimiter
 from memorata.service.errors import Overloaded, TimedOut
 from memorata.service.jobs import Jobs

@@ -25,8 +25,8 @@ from memorata.http.context import (
     recheck,
 )
 from memorata.http.errors import RESPONSES
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import NotAdmitted
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service import jobs as work
 from memorata.service.answers import JobAnswer, JobsAnswer
 from memorata.service.jobs import Job, TooManyJobs, Work

@@ -28,8 +28,8 @@ from memorata.engine import Engine
 from memorata.engine.access import WRITE, ApiKeys
 from memorata.http.middleware import loopback_names
 from memorata.http.server import address_of, leave, listening
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument, MemorataError
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service.conversation import (
     BUDGET,
     ChatFormat,

@@ -28,8 +28,8 @@ from memorata.learn.training_set import Pairs
 from memorata.learn.validation import MIN_PAIRS, grouped_folds, labelled_pairs
 from memorata.model import checks
 from memorata.model.checks import Flags, FloatArray, Numbers
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.saved_settings import SavedSetting
 
 

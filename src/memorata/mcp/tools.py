@@ -183,8 +183,8 @@ def _readable(
     server: a model may name what is below it, and gets what is above by inheritance only.
     """
     from memorata.engine.access import READ
+    from memorata.model.checks import contains
     from memorata.model.errors import InvalidArgument
-    from memorata.model.identifiers import contains
 
     own, access = engine.runtime.path(None), ACCESS.get()
     for path in namespaces:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from memorata._on_demand import on_demand
 
 if TYPE_CHECKING:
+    from memorata.model.checks import DEFAULT_NAMESPACE, uuid7
     from memorata.model.entity import Entity, Period, Place, Relation
     from memorata.model.errors import InvalidArgument, MemorataError
     from memorata.model.hit import Explanation, Feedback, Hit, Signal
-    from memorata.model.identifiers import DEFAULT_NAMESPACE, uuid7
     from memorata.model.memory import Memory, Source, Tier
     from memorata.model.parameter import Declared, Parameter, parameters_of
 
@@ -20,7 +20,7 @@ __getattr__, __dir__ = on_demand(
         ".entity": ("Entity", "Period", "Place", "Relation"),
         ".errors": ("InvalidArgument", "MemorataError"),
         ".hit": ("Explanation", "Feedback", "Hit", "Signal"),
-        ".identifiers": ("DEFAULT_NAMESPACE", "uuid7"),
+        ".checks": ("DEFAULT_NAMESPACE", "uuid7"),
         ".memory": ("Memory", "Source", "Tier"),
         ".parameter": ("Declared", "Parameter", "parameters_of"),
     },

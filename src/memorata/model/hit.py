@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from memorata._frozen import frozen
 from memorata.model import checks
+from memorata.model.checks import memory_id
 from memorata.model.errors import InvalidArgument
-from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 
 Operation: TypeAlias = Literal["value", "sum", "product", "ratio", "max"]

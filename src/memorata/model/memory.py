@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.model import checks
+from memorata.model.checks import DEFAULT_NAMESPACE, memory_id, namespace
 from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
-from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id, namespace
 
 
 class Tier(StrEnum):

@@ -17,9 +17,9 @@ from memorata.engine import Engine
 from memorata.engine.embedding import Embedding, embedded_before
 from memorata.engine.graph.entities import relation_type
 from memorata.model import checks
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemorataError, MemoryNotFound
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import IMPORT, Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.entries import Hidden

@@ -27,8 +27,8 @@ from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.access import Access, ApiKeys
 from memorata.model import checks
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument, MemorataError, NotAdmitted
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service.jobs import Jobs
 from memorata.web import (
     browse,

@@ -22,9 +22,9 @@ from memorata.engine.write.drafts import Drafts
 from memorata.engine.write.purge import Concern, Purge, concern, names_of, spellings_of
 from memorata.index.index import Index
 from memorata.model import checks
+from memorata.model.checks import memory_id
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import EntityNotFound, InvalidArgument
-from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.entries import Hidden

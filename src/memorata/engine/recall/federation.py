@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 from memorata.engine.namespaces import Link
 from memorata.engine.recall.result import RecallResult, within_budget
 from memorata.model import checks
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import PRIVATE
 
 MAX_NAMESPACES: Final = 100

@@ -27,9 +27,8 @@ from memorata.engine.recall.fusion import Trace
 from memorata.engine.recall.query import Request
 from memorata.engine.recall.result import RecallResult
 from memorata.index.record import RECORD, SPEAKER
-from memorata.model.checks import BoolArray, FloatArray, IntArray
+from memorata.model.checks import RANDOM_BITS, BoolArray, FloatArray, IntArray, uuid7
 from memorata.model.errors import StoreError, StoreUnavailable
-from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.store.logged_recall import LogBounds, LoggedRecall, Singles, without
 from memorata.store.recall_log import Exposure
 from memorata.store.store import Store

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.model import checks
+from memorata.model.checks import RANDOM_BITS, uuid7
 from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
-from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.model.memory import IMPORT, PYTHON, UNTRUSTED, Memory, Source, build_memory, unattributed
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from memorata.engine.recall.query import parsed_filter
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.names import NameIndex, Names
+from memorata.model.checks import memory_id
 from memorata.model.errors import InvalidArgument
-from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 from memorata.store.entries import all_pages
 from memorata.store.store import Store

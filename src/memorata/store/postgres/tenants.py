@@ -11,8 +11,8 @@ from typing import Final
 
 from psycopg import Connection, sql
 
+from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument
-from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.errors import connected
 
