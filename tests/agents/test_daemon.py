@@ -11,7 +11,7 @@ import memorata
 from memorata import Engine
 from memorata.agents.daemon import answer
 from memorata.model.errors import InvalidArgument
-from memorata.service.formats.transcripts import message_text
+from memorata.service.formats.readers import message_text
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from memorata.model.errors import MissingExtra
 from memorata.service.conversation import message_fields, namespace_segment
+from memorata.service.formats.readers import message_text
 from memorata.service.formats.record import stable_id
-from memorata.service.formats.transcripts import message_text
 
 try:
     from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse

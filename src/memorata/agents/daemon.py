@@ -25,7 +25,7 @@ from memorata.agents.client import MAX_EVENT_BYTES, address_file, log_failure, r
 from memorata.model.errors import InvalidArgument
 from memorata.service.conversation import Conversation, message_fields
 from memorata.service.data_rows import recalled_block
-from memorata.service.formats import transcripts
+from memorata.service.formats import readers
 from memorata.service.formats.record import Reading, Record, stable_id
 from memorata.service.transfer import Importer
 
@@ -37,8 +37,8 @@ BRIEFING_BUDGET: Final = 1_200
 HOOK: Final = "hook"
 _MIN_QUERY_WORDS: Final = 2
 _READERS: Final[Mapping[str, Callable[[bytes], Reading]]] = {
-    "claude-code": transcripts.claude_code,
-    "codex": transcripts.codex,
+    "claude-code": readers.claude_code,
+    "codex": readers.codex,
 }
 
 Json = dict[str, Any]
@@ -95,7 +95,7 @@ def _transcript(engine: Engine, agent: str, event: Mapping[str, Any]) -> Capture
 
 
 def _message(engine: Engine, event: Mapping[str, Any], role: str, text: object) -> Capture | None:
-    if not isinstance(text, str) or not (content := transcripts.message_text(text)):
+    if not isinstance(text, str) or not (content := readers.message_text(text)):
         return None
     session = str(event.get("conversation_id") or "")
     id_ = stable_id("cursor", session, event.get("generation_id"), role, content)

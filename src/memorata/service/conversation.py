@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from memorata._frozen import frozen
 from memorata.service.data_rows import recalled_block
+from memorata.service.formats.readers import category_of, message_text
 from memorata.service.formats.record import chat_fields, stable_id
-from memorata.service.formats.transcripts import category_of, message_text
 
 if TYPE_CHECKING:
     from memorata.engine import Engine

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from memorata.service.formats.chat_exports import chatgpt as records
+from memorata.service.formats.readers import chatgpt as records
 from memorata.service.formats.record import Record
 
 

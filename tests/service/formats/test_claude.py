@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from memorata.service.formats import format_of
-from memorata.service.formats.chat_exports import claude as records
+from memorata.service.formats.readers import claude as records
 from memorata.service.formats.record import Record
 
 TRIP: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 import json
 
-from memorata.service.formats.memory_exports import mcp_memory as records
+from memorata.service.formats.readers import mcp_memory as records
 from memorata.service.formats.record import Record
 
 ANNA = {

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memorata.service.formats.memory_exports import mem0 as records
+from memorata.service.formats.readers import mem0 as records
 from memorata.service.formats.record import Record
 
 FULL = {

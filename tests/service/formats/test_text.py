@@ -3,8 +3,7 @@
 from typing import Any
 
 from memorata.service.formats import read
-from memorata.service.formats.record import Record
-from memorata.service.formats.text import decoded, markdown_blocks, paragraphs
+from memorata.service.formats.record import Record, decoded, markdown_blocks, paragraphs
 
 
 def records(text: str | bytes, format: str, **options: Any) -> list[Record]:

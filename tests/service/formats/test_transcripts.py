@@ -8,8 +8,8 @@ import pytest
 
 import memorata
 from memorata.service.formats import format_of, read
+from memorata.service.formats.readers import claude_code, codex
 from memorata.service.formats.record import Notes, Record
-from memorata.service.formats.transcripts import claude_code, codex
 from memorata.service.transfer import Importer, sources
 
 

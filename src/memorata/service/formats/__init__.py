@@ -16,10 +16,17 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memorata.engine.write.drafts import cleaned
-from memorata.service.formats import text, transcripts
-from memorata.service.formats.chat_exports import chatgpt, claude
-from memorata.service.formats.memory_exports import mcp_memory, mem0
-from memorata.service.formats.record import Reading, Record, is_declaration, jsonl_records, text_id
+from memorata.service.formats.readers import chatgpt, claude, claude_code, codex, mcp_memory, mem0
+from memorata.service.formats.record import (
+    Reading,
+    Record,
+    decoded,
+    is_declaration,
+    jsonl_records,
+    markdown_blocks,
+    paragraphs,
+    text_id,
+)
 
 FORMATS: Final = (
     "text", "markdown", "jsonl", "chatgpt", "claude", "claude-code", "codex", "mcp-memory", "mem0",
@@ -48,8 +55,8 @@ _WHOLE_FILES: Final = (
 _READERS: Final = {
     "chatgpt": chatgpt,
     "claude": claude,
-    "claude-code": transcripts.claude_code,
-    "codex": transcripts.codex,
+    "claude-code": claude_code,
+    "codex": codex,
     "mcp-memory": mcp_memory,
     "mem0": mem0,
 }
@@ -112,11 +119,11 @@ def _first_line(data: bytes) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _prose(data: bytes, format: str, name: str, link: str, split: str) -> Iterator[Record]:
-    content, problem = text.decoded(data)
+    content, problem = decoded(data)
     if problem is not None:
         yield problem
         return
-    blocks = text.markdown_blocks(content) if format == "markdown" else text.paragraphs(content, split)
+    blocks = markdown_blocks(content) if format == "markdown" else paragraphs(content, split)
     for position, (line, fields) in enumerate(blocks):
         yield Record(line, {**fields, "source": {"session": name, "position": position, "link": link}})
 
