@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memorata._data_folder import models_folder
+from memorata._environment import models_folder
 from memorata.embed import Resources, Vectors, open_embedder
 from memorata.evaluate.datasets.conversations import read_locomo
 

@@ -20,7 +20,7 @@ import psycopg
 
 from benchmarks.postgres_databases import progress
 from benchmarks.postgres_server import Running
-from memorata._data_folder import models_folder
+from memorata._environment import models_folder
 from memorata.embed import Resources, open_embedder
 from memorata.embed.description import hub_cache
 from memorata.engine import RECIPES

@@ -20,7 +20,7 @@ from typing import Any
 
 from rich.console import Console
 
-from memorata._data_folder import models_folder
+from memorata._environment import models_folder
 from memorata.embed import Resources, open_embedder
 from memorata.embed.description import hub_cache
 from memorata.engine import RECIPES, Recipe

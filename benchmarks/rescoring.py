@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.quality import FOLDER, SETS
-from memorata._data_folder import models_folder
+from memorata._environment import models_folder
 from memorata.embed import Resources, open_embedder
 from memorata.embed.description import hub_cache
 from memorata.evaluate.cached_embedder import CachedEmbedder

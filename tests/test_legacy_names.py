@@ -11,7 +11,7 @@ import pytest
 
 import memorata
 from memorata import _legacy_names
-from memorata._data_folder import models_folder
+from memorata._environment import models_folder
 from memorata.engine.access import ApiKeys
 from memorata.engine.config_file import config_file
 from memorata.engine.settings import Settings, default_db

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memorata._on_demand import on_demand
-from memorata._version import __version__
 
 if TYPE_CHECKING:
     from memorata.engine import Engine, RecallResult, Recipe, open
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
         Place,
         Relation,
     )
+
+__version__ = "0.1.0.dev0"
 
 __getattr__, __dir__ = on_demand(
     __name__,

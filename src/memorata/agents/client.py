@@ -18,8 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
 
-from memorata._data_folder import data_folder, make_folder
-from memorata._one_thread import ONE_THREAD
+from memorata._environment import ONE_THREAD, data_folder, make_folder
 
 MAX_EVENT_BYTES: Final = 4_000_000
 MAX_LOG_BYTES: Final = 100_000

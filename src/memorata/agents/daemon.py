@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from memorata._data_folder import make_folder
+from memorata._environment import make_folder
 from memorata.agents.client import MAX_EVENT_BYTES, address_file, log_failure, run_folder
 from memorata.model.errors import InvalidArgument
 from memorata.service.conversation import Conversation, message_fields

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from memorata._one_thread import compute_on_one_thread
+from memorata._environment import compute_on_one_thread
 
 
 def main() -> None:
     """Run the command line and leave the process with its exit code."""
     if sys.argv[1:] == ["--version"]:
-        from memorata._version import __version__
+        from memorata import __version__
 
         sys.stdout.write(f"memorata {__version__}\n")
         return

@@ -20,7 +20,7 @@ import typer
 from typer import Option
 from typer.main import get_group
 
-from memorata._version import __version__
+from memorata import __version__
 from memorata.cli.command import GlobalOptions, Group, Session, add_command, guarded, with_global_options
 
 COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {

@@ -36,7 +36,7 @@ from typer import Option
 from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
-from memorata._data_folder import make_folder
+from memorata._environment import make_folder
 from memorata._frozen import frozen
 from memorata.cli.options import json_object, time_of
 from memorata.cli.output import Output

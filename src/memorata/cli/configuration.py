@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from typer import Argument, Option
 
-from memorata._version import __version__
+from memorata import __version__
 from memorata.cli import options
 from memorata.cli.command import Session
 from memorata.cli.output import memories, one_line, size

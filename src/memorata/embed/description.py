@@ -45,7 +45,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from memorata._data_folder import at_home
+from memorata._environment import at_home
 from memorata._frozen import frozen
 from memorata.embed.port import Prompts
 from memorata.model import checks

@@ -28,7 +28,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import TypeAlias
 
-from memorata._data_folder import data_folder, make_folder, models_folder
+from memorata._environment import data_folder, make_folder, models_folder
 from memorata._frozen import frozen
 from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of
 from memorata.embed.description import DESCRIPTION, read_any_description, read_checked

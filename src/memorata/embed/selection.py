@@ -68,7 +68,7 @@ class Resources:
     Parameters
     ----------
     models
-        The folder of installed models: see :func:`memorata._data_folder.models_folder`.
+        The folder of installed models: see :func:`memorata._environment.models_folder`.
     hub_cache
         The model hub's cache: see :func:`memorata.embed.description.hub_cache`.
     threads

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from memorata._data_folder import data_folder, make_folder
+from memorata._environment import data_folder, make_folder
 from memorata.embed.port import split_specification
 from memorata.model.errors import InvalidArgument
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memorata._data_folder import models_folder
+from memorata._environment import models_folder
 from memorata.embed.port import OWN, Embedder, Reranker, checked_prompts, prompted_specification, with_prompts
 from memorata.embed.trust import is_service, origin_of, source_of, user_trust
 from memorata.engine.admin import SETTING as EMBEDDER_SETTING

@@ -28,7 +28,7 @@ from pydantic import (
 )
 
 from memorata import _legacy_names
-from memorata._data_folder import data_folder, models_folder
+from memorata._environment import data_folder, models_folder
 from memorata.embed.circuit_breaker import MAX_QUERY_SECONDS, QUERY_SECONDS
 from memorata.embed.description import hub_cache
 from memorata.embed.port import checked_prompts

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final
 
 import memorata
+from memorata import __version__
 from memorata._frozen import frozen
-from memorata._version import __version__
 from memorata.embed.port import Embedder, Reranker
 from memorata.engine import Engine, Recipe
 from memorata.engine import open as open_engine

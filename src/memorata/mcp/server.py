@@ -35,7 +35,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from memorata._version import __version__
+from memorata import __version__
 from memorata.mcp import resources
 from memorata.mcp.answers import Busy, error_answer
 from memorata.mcp.resources import INSTRUCTIONS, PROMPT, REFERENCE_INSTRUCTIONS, prompt_result

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from memorata._version import __version__
+from memorata import __version__
 from memorata.web.forms import joined
 
 PAGES: Final = (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memorata._data_folder import models_folder
+from memorata._environment import models_folder
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,14 @@
-"""Where a person's memories and models live; apart, since hooks must know it and load nothing else."""
+"""The environment of a process: where a person's memories and models live, and the threads of numpy.
+
+Apart from everything else, since hooks must know it and load nothing more.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from memorata import _legacy_names
 
@@ -47,3 +52,19 @@ def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> 
 def at_home(path: str, home: Path) -> Path:
     """Return a path of which a shell has not replaced the ``~`` that it begins with."""
     return home / path[2:] if path.startswith("~/") else Path(path)
+
+
+# Products of one text are small. Divided among threads, each waits on a busy machine until its other threads
+# get their turn (136 instead of 2 ms for a query of the built-in model, benchmarks/RESULTS.md), and requests
+# of a server share the processors among themselves.
+ONE_THREAD: Final = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+}
+
+
+def compute_on_one_thread() -> None:
+    """Keep numpy from dividing a matrix product among threads; to be called before numpy is imported."""
+    for variable, threads in ONE_THREAD.items():
+        os.environ.setdefault(variable, threads)
