@@ -4,7 +4,7 @@ import re
 
 from starlette.testclient import TestClient
 
-from memorata.http.reference import reference_page
+from memorata.http.status import reference_page
 
 
 def test_every_route_parameter_and_schema_is_on_the_page(client: TestClient) -> None:

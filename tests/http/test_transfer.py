@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 import memorata
 from memorata import Engine
 from memorata.engine.access import ApiKeys
-from memorata.http import transfer
+from memorata.http import namespaces as transfer
 from memorata.http.app import create_api
 from memorata.http.context import json_lines
 from memorata.http.middleware import Limits

@@ -247,7 +247,9 @@ def test_tuning_without_feedback_says_that_it_takes_some(engine: memorata.Engine
 
 def test_everything_is_embedded_again(engine: memorata.Engine) -> None:
     assert (
-        long_work.reembed(engine, ReembedJob.model_validate({"dry_run": True}), lambda *_: None)["failed"]
+        long_work.reembed(engine, "*", ReembedJob.model_validate({"dry_run": True}), lambda *_: None)[
+            "failed"
+        ]
         == 0
     )
 

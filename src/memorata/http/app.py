@@ -16,30 +16,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memorata import __version__
 from memorata.engine import Engine
 from memorata.engine.access import ApiKeys
-from memorata.http import (
-    duplicates,
-    entities,
-    errors,
-    graph,
-    jobs,
-    learning,
-    memories,
-    namespaces,
-    recall,
-    recipes,
-    status,
-    transfer,
-)
+from memorata.http import errors, graph, jobs, learning, memories, namespaces, recall, status
 from memorata.http.context import ServerState, lifespan
 from memorata.http.middleware import API, MEM0, Limits, RequestMiddleware
-from memorata.http.reference import POLICY, reference_page
 from memorata.http.telemetry import Metrics, spans
 from memorata.http.workers import Workers
 from memorata.service.auth import RateLimiter
 from memorata.service.jobs import Jobs
 
 _ROUTERS: Final = (
-    recall, memories, entities, graph, duplicates, recipes, learning, transfer, jobs, namespaces, status,
+    recall.router, memories.router, graph.entities_router, graph.router, memories.duplicates_router,
+    learning.recipes_router, learning.router, namespaces.transfer_router, jobs.router, namespaces.router,
+    status.router,
 )  # fmt: skip
 DOCS: Final = "/docs"
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"]
@@ -83,16 +71,7 @@ def create_api(
         rate.charge(caller, seconds * REQUESTS_PER_SECOND_OF_WORK - 1)
 
     workers = Workers(allowed.threads, allowed.waiting, allowed.seconds, charge, metrics.busy.set)
-    server = ServerState(
-        engine.through("http"),
-        keys,
-        allowed,
-        workers,
-        metrics,
-        spans(),
-        Jobs(),
-        rate,
-    )
+    server = ServerState(engine.through("http"), keys, allowed, workers, metrics, spans(), Jobs(), rate)
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
@@ -104,7 +83,7 @@ def create_api(
         version=__version__,
         description="Memory retrieval for AI agents: the right few memories, with reasons.",
         openapi_url=f"{API}/openapi.json",
-        # The usual pages load their scripts from elsewhere: see http/reference.py.
+        # The usual pages load their scripts from elsewhere: see http/status.py.
         docs_url=None,
         redoc_url=None,
         lifespan=running,
@@ -112,11 +91,11 @@ def create_api(
     app.state.server = server
     errors.install_handlers(app)
     # The routes as they are: `include_router` would build each of them a second time, 90 ms in all.
-    app.router.routes += [route for module in _ROUTERS for route in module.router.routes]
+    app.router.routes += [route for router in _ROUTERS for route in router.routes]
     if mem0:
-        from memorata.http.mem0 import router
+        from memorata.http.mem0 import router as mem0_router
 
-        app.router.routes += [*router.routes, Route(f"{MEM0}/{{rest:path}}", _NoPage())]
+        app.router.routes += [*mem0_router.routes, Route(f"{MEM0}/{{rest:path}}", _NoPage())]
     app.router.routes.append(Route(DOCS, lambda request: _reference(app), methods=["GET"]))
     # For any method, unknown ones too: a program is not answered with a page.
     app.router.routes += [Route(path, _NoRoute()) for path in (API, f"{API}/{{rest:path}}")]
@@ -148,7 +127,7 @@ class _NoRoute:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         allowed: set[str] = set()
-        for route in (route for module in _ROUTERS for route in module.router.routes):
+        for route in (route for router in _ROUTERS for route in router.routes):
             if route.matches(scope)[0] == Match.PARTIAL:
                 allowed |= getattr(route, "methods", None) or set()
         if not allowed:
@@ -169,7 +148,9 @@ class _NoPage:
 
 
 def _reference(app: FastAPI) -> HTMLResponse:
-    return HTMLResponse(reference_page(app.openapi()), headers={"Content-Security-Policy": POLICY})
+    return HTMLResponse(
+        status.reference_page(app.openapi()), headers={"Content-Security-Policy": status.POLICY}
+    )
 
 
 def _instance(scope: Scope) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import field
-from functools import partial, wraps
+from functools import wraps
 from importlib import import_module
 from typing import Annotated, Any, Final, TypeVar
 
@@ -201,13 +201,13 @@ def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | Non
     return Response(json_bytes(data), status, headers=dict(headers or {}), media_type=_JSON)
 
 
-def answers(model: type[BaseModel], status: int = 200) -> dict[str, Any]:
+def described(model: type[BaseModel], status: int = 200) -> dict[str, Any]:
     """Return the arguments of a route that answers with a model, for its description.
 
     The body is made by the codec, and not validated again.
     """
-    described = {"response_model": None, "responses": {status: {"model": model}}}
-    return described if status == 200 else {"status_code": status, **described}
+    arguments = {"response_model": None, "responses": {status: {"model": model}}}
+    return arguments if status == 200 else {"status_code": status, **arguments}
 
 
 # --- dependencies -------------------------------------------------------------------------------------
@@ -353,6 +353,7 @@ async def lifespan(server: ServerState) -> AsyncIterator[None]:
 # --- routes -------------------------------------------------------------------------------------------
 
 _Answer = Callable[..., Mapping[str, Any]]
+_Respond = Callable[[RequestContext, Callable[[], Any], Any], Awaitable[Response]]
 
 
 def read_route(
@@ -361,18 +362,9 @@ def read_route(
     """Return a decorator for a function that answers requests with JSON, on a thread of the engine's.
 
     `route` is the router's method. The parameters are the function's, as for FastAPI; one is the `context`.
+    What it calls of the engine without a namespace is done in that of the request.
     """
-
-    def add(work: _Answer) -> _Answer:
-        @wraps(work)
-        async def endpoint(**arguments: Any) -> Response:  # noqa: ANN401 - the parameters of `work`
-            context: RequestContext = arguments["context"]
-            return await context.read(partial(work, **arguments), operation)
-
-        route(path, **answers(answer))(endpoint)
-        return work
-
-    return add
+    return _route(route, path, answer, 200, lambda context, work, body: context.read(work, operation))
 
 
 def write_route(
@@ -387,17 +379,28 @@ def write_route(
 ) -> Callable[[_Answer], _Answer]:
     """Return the same decorator for what changes the store; `remembers` what stands in the `body`."""
 
+    def respond(context: RequestContext, work: Callable[[], Any], body: Any) -> Awaitable[Response]:  # noqa: ANN401
+        drafts = [item.set_fields() for item in getattr(body, "items", [body])] if remembers else ()
+        return context.write(work, operation, status=status, log_first=log_first, remembers=drafts)
+
+    return _route(route, path, answer, status, respond)
+
+
+def _route(
+    route: Callable[..., Any], path: str, answer: type[BaseModel], status: int, respond: _Respond
+) -> Callable[[_Answer], _Answer]:
     def add(work: _Answer) -> _Answer:
         @wraps(work)
         async def endpoint(**arguments: Any) -> Response:  # noqa: ANN401 - the parameters of `work`
             context: RequestContext = arguments["context"]
-            body = arguments.get("body")
-            drafts = [item.set_fields() for item in getattr(body, "items", [body])] if remembers else ()
-            return await context.write(
-                partial(work, **arguments), operation, status=status, log_first=log_first, remembers=drafts
-            )
 
-        route(path, **answers(answer, status))(endpoint)
+            def inside() -> Mapping[str, Any]:
+                with context.engine.runtime.inside(context.namespace):
+                    return work(**arguments)
+
+            return await respond(context, inside, arguments.get("body"))
+
+        route(path, **described(answer, status))(endpoint)
         return work
 
     return add

@@ -1,30 +1,280 @@
-"""The graph, time and place over HTTP: paths, communities, hubs, cells, timeline, near."""
+"""Entities and relations, the graph, place and time over HTTP, and the schemas of these answers."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field
 
-from memorata.http.context import ReadContext, read_route
+from memorata.engine.graph.communities import FoundPath, PathStep, PlaceCell
+from memorata.engine.graph.entities import SpeakerAlias
+from memorata.http.context import ReadContext, UnkeyedAdminContext, WriteContext, read_route, write_route
 from memorata.http.errors import RESPONSES
-from memorata.http.telemetry import SEARCH
-from memorata.service.answers import MemoriesAnswer
-from memorata.service.codec import Json, communities_json, memories_json, nearby_json, paths_json, plain
-from memorata.service.graph_answers import (
-    CellsAnswer,
-    CommunitiesAnswer,
-    HubsAnswer,
-    NearAnswer,
-    PathsAnswer,
-)
+from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
+from memorata.service import answers, codec, schemas
+from memorata.service.codec import Json, plain
 from memorata.service.schemas import MAX_LIST, MAX_RESULTS, MAX_WORD, Time
 
+entities_router = APIRouter(prefix="/v1", tags=["entities and relations"], responses=RESPONSES)
 router = APIRouter(prefix="/v1", tags=["graph, time and place"], responses=RESPONSES)
 
+Name = Annotated[str, Query(max_length=MAX_WORD)]
+EntityName = Annotated[str, Path(max_length=MAX_WORD, description="Any of its names.")]
+EntityQuery = Annotated[
+    str, Query(min_length=1, max_length=MAX_WORD, description="A person or a thing, by any name.")
+]
+InTexts = Annotated[
+    bool, Query(description="Every memory with that word counts, though it be no name that is known.")
+]
+DryRun = Annotated[bool, Query(description="Remove nothing, and only tell how many would be.")]
 Limit = Annotated[int, Query(ge=1, le=MAX_RESULTS)]
 AsOf = Annotated[Time | None, Query(description="As it was known and believed then.")]
 MAX_SECONDS = 20.0
+
+
+class EntityAnswer(BaseModel):
+    """An entity, and how many memories and relations it has."""
+
+    name: str
+    type: str
+    aliases: list[str]
+    description: str
+    memories: int
+    relations: int
+    merged: list[str]
+
+
+EntitiesAnswer = answers.list_of(
+    EntityAnswer, "entities", "The entities, those that most memories mention first."
+)
+
+
+@answers.fields_of(SpeakerAlias)
+class AliasAnswer(BaseModel):
+    """A nickname of a speaker that queries may use; `undone` if it stands for itself."""
+
+
+AliasesAnswer = answers.list_of(
+    AliasAnswer, "aliases", "The nicknames of speakers, and those that were undone."
+)
+
+
+class RelationAnswer(BaseModel):
+    """A relation."""
+
+    subject: str
+    type: str
+    object: str
+    weight: float
+    memory: str | None
+    valid_from: datetime | None
+    valid_to: datetime | None
+    created_at: datetime | None
+
+
+class RelationsAnswer(BaseModel):
+    """Relations that hold, in the order in which they were declared."""
+
+    relations: list[RelationAnswer]
+    more: bool = Field(description="Whether there are more than the limit.")
+
+
+class EntityPurgeAnswer(answers.RemovedAnswer):
+    """How many memories were removed, or would be in a dry run."""
+
+    would_remove: int | None = None
+
+
+class AboutAnswer(BaseModel):
+    """Everything about an entity, hidden memories too."""
+
+    entity: str
+    memories: list[answers.MemoryAnswer]
+    entities: list[dict[str, Any]]
+    relations: list[RelationAnswer]
+    in_texts: int = Field(description="How many more memories have the word, probably with another meaning.")
+
+
+@answers.fields_of(PathStep)
+class StepAnswer(BaseModel):
+    """One edge of a path, to an entity or a memory."""
+
+
+@answers.fields_of(FoundPath)
+class PathAnswer(BaseModel):
+    """A path from an entity."""
+
+    steps: list[StepAnswer]
+
+
+class EntityScoreAnswer(BaseModel):
+    """An entity and its score."""
+
+    entity: str
+    score: float
+
+
+class PathsAnswer(BaseModel):
+    """Paths, the shortest first, the limit that was reached, if any, and the score of each entity."""
+
+    paths: list[PathAnswer]
+    truncated: str | None
+    scores: list[EntityScoreAnswer]
+
+
+class HubAnswer(EntityScoreAnswer):
+    """An entity, its PageRank, and how many memories mention it."""
+
+    memories: int
+
+
+HubsAnswer = answers.list_of(HubAnswer, "hubs", "The entities of the highest PageRank, best first.")
+
+
+@answers.fields_of(PlaceCell)
+class CellAnswer(BaseModel):
+    """A cell of the grid, the mean of the places in it, and the ids of the memories there."""
+
+
+CellsAnswer = answers.list_of(
+    CellAnswer, "cells", "The cells in which memories are, those with the most first."
+)
+
+
+class CommunityAnswer(BaseModel):
+    """A community."""
+
+    summary: str
+    terms: list[str]
+    entities: list[str]
+    memories: list[str]
+    since: datetime | None
+    until: datetime | None
+    representative: str | None
+    written: str | None
+    written_by: str | None
+
+
+class CommunitiesAnswer(BaseModel):
+    """The communities of a namespace, the largest first."""
+
+    communities: list[CommunityAnswer]
+    level: int
+    count: int
+    modularity: float
+    converged: bool
+    method: str
+    failure: str
+
+
+class NearbyAnswer(BaseModel):
+    """A memory and its distance."""
+
+    metres: float
+    memory: answers.MemoryAnswer
+
+
+NearAnswer = answers.list_of(NearbyAnswer, "memories", "The memories nearest to a point.", "NearAnswer")
+
+
+# --- entities and relations ---------------------------------------------------------------------------
+
+
+@read_route(entities_router.get, "/entities", EntitiesAnswer, SEARCH)
+def entities(
+    context: ReadContext, prefix: Name = "", limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50
+) -> Json:
+    """List the entities of the namespace."""
+    entities = context.engine.entities.list(prefix=prefix, limit=limit)
+    return {"entities": list(map(codec.entity_json, entities))}
+
+
+@write_route(entities_router.post, "/entities/merge", EntityAnswer, UPDATE)
+def merge(context: WriteContext, body: schemas.MergeRequest) -> Json:
+    """Read one name as another from now on."""
+    return codec.entity_json(context.engine.entities.merge(body.keep, body.other))
+
+
+@write_route(entities_router.post, "/entities/undo_merge", EntityAnswer, UPDATE)
+def undo_merge(context: WriteContext, body: schemas.UndoMergeRequest) -> Json:
+    """Undo a merge: the name stands for itself again."""
+    context.engine.entities.undo_merge(body.name)
+    return codec.entity_json(context.engine.entities.get(body.name))
+
+
+@read_route(entities_router.get, "/entities/aliases", AliasesAnswer, SEARCH)
+def aliases(context: ReadContext) -> Json:
+    """List the nicknames of speakers that queries are expanded by, and the undone ones."""
+    return {"aliases": plain(context.engine.entities.aliases())}
+
+
+@write_route(entities_router.post, "/entities/undo_alias", AliasesAnswer, UPDATE)
+def undo_alias(context: WriteContext, body: schemas.UndoAliasRequest) -> Json:
+    """Let a nickname or a misspelt name stand for itself in queries, or no longer."""
+    context.engine.entities.undo_alias(body.word, restore=body.restore)
+    return {"aliases": plain(context.engine.entities.aliases())}
+
+
+@read_route(entities_router.get, "/entities/{name:path}", EntityAnswer, SEARCH)
+def entity(context: ReadContext, name: EntityName) -> Json:
+    """Return what is known about one entity, by any of its names."""
+    return codec.entity_json(context.engine.entities.get(name))
+
+
+@write_route(entities_router.put, "/entities/{name:path}", EntityAnswer, UPDATE)
+def describe(context: WriteContext, name: EntityName, body: schemas.EntityUpdate) -> Json:
+    """Describe an entity; a new name becomes one."""
+    context.engine.entities.describe(name, **body.set_fields())
+    return codec.entity_json(context.engine.entities.get(name))
+
+
+@read_route(entities_router.get, "/relations", RelationsAnswer, SEARCH)
+def relations(
+    context: ReadContext,
+    entity: Annotated[str | None, Query(max_length=MAX_WORD, description="At either end.")] = None,
+    as_of: Annotated[Time | None, Query(description="As it was believed then.")] = None,
+    limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 100,
+) -> Json:
+    """Return the relations that hold."""
+    relations = context.engine.entities.relations(entity, as_of=as_of)
+    return {"relations": list(map(codec.relation_json, relations[:limit])), "more": len(relations) > limit}
+
+
+@write_route(entities_router.post, "/relations", RelationAnswer, CREATE, status=201)
+def relate(context: WriteContext, body: schemas.NewRelation) -> Json:
+    """Relate two entities; a relation that exists gets the new weight and end."""
+    fields = body.set_fields()
+    ends = fields.pop("subject"), fields.pop("type"), fields.pop("object")
+    return codec.relation_json(context.engine.entities.relate(*ends, **fields))
+
+
+@write_route(entities_router.delete, "/relations", answers.RemovedAnswer, DELETE)
+def unrelate(context: WriteContext, subject: Name, type: Name, object: Name) -> Json:
+    """Remove every relation of a type from one entity to another."""
+    return {"removed": context.engine.entities.unrelate(subject, type, object)}
+
+
+@read_route(entities_router.get, "/about", AboutAnswer)
+def about(context: ReadContext, entity: EntityQuery, text: InTexts = False) -> Json:
+    """Return everything about a person or a thing that is known."""
+    return codec.about_json(context.engine.entities.about(entity, text=text))
+
+
+@read_route(entities_router.delete, "/about", EntityPurgeAnswer, DELETE)
+def purge(
+    context: UnkeyedAdminContext, entity: EntityQuery, text: InTexts = False, dry_run: DryRun = False
+) -> Json:
+    """Remove everything about a person or a thing that is known. This cannot be undone, and takes a while."""
+    about = context.engine.entities.purge(entity, text=text, dry_run=dry_run)
+    if dry_run:
+        return {"removed": 0, "would_remove": len(about.memories)}
+    context.server.jobs.forget(context.namespace)
+    return {"removed": len(about.memories)}
+
+
+# --- the graph, time and place ------------------------------------------------------------------------
 
 
 @read_route(router.get, "/paths", PathsAnswer, SEARCH)
@@ -46,7 +296,7 @@ def paths(
     as_of: AsOf = None,
 ) -> Json:
     """Return the ways that lead from an entity through relations and memories."""
-    result = context.engine.graph.paths(
+    found = context.engine.graph.paths(
         start,
         to=to,
         depth=depth,
@@ -59,9 +309,8 @@ def paths(
         paths=limit,
         seconds=seconds,
         as_of=as_of,
-        namespace=context.namespace,
     )
-    return paths_json(result)
+    return codec.paths_json(found)
 
 
 @read_route(router.get, "/communities", CommunitiesAnswer, SEARCH)
@@ -81,26 +330,23 @@ def communities(
     as_of: AsOf = None,
 ) -> Json:
     """Return the groups of memories and entities that hang together."""
-    return communities_json(
-        context.engine.graph.communities(
-            level=level,
-            limit=limit,
-            seed=seed,
-            method=method,
-            levels=levels,
-            iterations=iterations,
-            resolution=resolution,
-            as_of=as_of,
-            namespace=context.namespace,
-        )
+    found = context.engine.graph.communities(
+        level=level,
+        limit=limit,
+        seed=seed,
+        method=method,
+        levels=levels,
+        iterations=iterations,
+        resolution=resolution,
+        as_of=as_of,
     )
+    return codec.communities_json(found)
 
 
 @read_route(router.get, "/hubs", HubsAnswer, SEARCH)
 def hubs(context: ReadContext, limit: Limit = 10, as_of: AsOf = None) -> Json:
     """Return the entities of the highest PageRank."""
-    hubs = context.engine.graph.hubs(limit=limit, as_of=as_of, namespace=context.namespace)
-    return {"hubs": [plain(hub) for hub in hubs]}
+    return {"hubs": plain(context.engine.graph.hubs(limit=limit, as_of=as_of))}
 
 
 @read_route(router.get, "/cells", CellsAnswer, SEARCH)
@@ -111,13 +357,10 @@ def cells(
     as_of: AsOf = None,
 ) -> Json:
     """Return the grid cells in which memories are, those with the most memories first."""
-    cells = context.engine.graph.cells(
-        precision=precision, limit=limit, as_of=as_of, namespace=context.namespace
-    )
-    return {"cells": [plain(cell) for cell in cells]}
+    return {"cells": plain(context.engine.graph.cells(precision=precision, limit=limit, as_of=as_of))}
 
 
-@read_route(router.get, "/timeline", MemoriesAnswer, SEARCH)
+@read_route(router.get, "/timeline", answers.MemoriesAnswer, SEARCH)
 def timeline(
     context: ReadContext,
     entity: Annotated[str | None, Query(max_length=MAX_WORD, description="Only what mentions it.")] = None,
@@ -129,15 +372,9 @@ def timeline(
 ) -> Json:
     """Return memories in the order in which what they tell happened."""
     memories = context.engine.graph.timeline(
-        entity,
-        start=start,
-        end=end,
-        limit=limit,
-        newest_first=newest_first,
-        as_of=as_of,
-        namespace=context.namespace,
+        entity, start=start, end=end, limit=limit, newest_first=newest_first, as_of=as_of
     )
-    return memories_json(memories)
+    return codec.memories_json(memories)
 
 
 @read_route(router.get, "/near", NearAnswer, SEARCH)
@@ -150,7 +387,5 @@ def near(
     as_of: AsOf = None,
 ) -> Json:
     """Return the memories that were nearest to a point, and how far each was."""
-    memories = context.engine.graph.near(
-        lat, lon, radius, limit=limit, as_of=as_of, namespace=context.namespace
-    )
-    return {"memories": [nearby_json(memory) for memory in memories]}
+    memories = context.engine.graph.near(lat, lon, radius, limit=limit, as_of=as_of)
+    return {"memories": [codec.nearby_json(memory) for memory in memories]}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from time import monotonic
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Query, Request
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
@@ -19,7 +20,7 @@ from memorata.http.context import (
     RequestContext,
     ServerState,
     UnkeyedWriteContext,
-    answers,
+    described,
     json_bytes,
     json_response,
     recheck,
@@ -29,7 +30,8 @@ from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import NotAdmitted
 from memorata.service import jobs as work
 from memorata.service.answers import JobAnswer, JobsAnswer
-from memorata.service.jobs import Job, TooManyJobs, Work
+from memorata.service.codec import Json
+from memorata.service.jobs import Job, TooManyJobs
 from memorata.service.schemas import DuplicatesJob, MaintenanceJob, ReembedJob, TuningJob
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"], responses=RESPONSES)
@@ -44,7 +46,7 @@ NamespaceFilter = Annotated[
 ]
 
 
-@router.get("", **answers(JobsAnswer))
+@router.get("", **described(JobsAnswer))
 async def list_jobs(request: Request, access: Caller, namespace: NamespaceFilter = None) -> Response:
     """List the jobs about the namespaces that the key is for, or about one of them."""
     if namespace not in (None, EVERYWHERE):
@@ -58,13 +60,13 @@ async def list_jobs(request: Request, access: Caller, namespace: NamespaceFilter
     return json_response({"jobs": jobs})
 
 
-@router.get("/{id}", **answers(JobAnswer))
+@router.get("/{id}", **described(JobAnswer))
 async def get(request: Request, access: Caller, id: JobId) -> Response:
     """Return a job as it is now."""
     return json_response(_job(request, access, READ, id).as_dict())
 
 
-@router.delete("/{id}", **answers(JobAnswer))
+@router.delete("/{id}", **described(JobAnswer))
 async def stop(request: Request, access: Caller, id: JobId) -> Response:
     """Ask a job to stop at its next step; what it has written stays. One that waits is over at once."""
     job = _job(request, access, WRITE, id)
@@ -83,51 +85,47 @@ async def events(request: Request, access: Caller, id: JobId) -> Response:
     return StreamingResponse(_events(job, request), media_type="text/event-stream", headers=headers)
 
 
-@router.post("/check", **answers(JobAnswer, 202))
+@router.post("/check", **described(JobAnswer, 202))
 async def check(context: GlobalContext) -> Response:
     """Start a check of the whole database; nothing is changed."""
-    engine = context.engine
-    return _start(context, "check", lambda job: {"problems": engine.admin.check()})
+    return _start(context, "check", work.check, None)
 
 
-@router.post("/duplicates", **answers(JobAnswer, 202))
+@router.post("/duplicates", **described(JobAnswer, 202))
 async def duplicates(context: UnkeyedWriteContext, body: DuplicatesJob) -> Response:
     """Start a search for duplicates."""
-    engine, namespace = context.engine, context.namespace
-    return _start(
-        context, "duplicates", lambda job: work.find_duplicates(engine, namespace, body, job.progress)
-    )
+    return _start(context, "duplicates", work.find_duplicates, body)
 
 
-@router.post("/maintain", **answers(JobAnswer, 202))
+@router.post("/maintain", **described(JobAnswer, 202))
 async def maintain(context: UnkeyedWriteContext, body: MaintenanceJob) -> Response:
     """Start maintenance: promote, demote, expire, summarise; nothing is removed."""
-    engine, namespace = context.engine, context.namespace
-    return _start(context, "maintain", lambda job: work.maintain(engine, namespace, body, job.progress))
+    return _start(context, "maintain", work.maintain, body)
 
 
-@router.post("/tune", **answers(JobAnswer, 202))
+@router.post("/tune", **described(JobAnswer, 202))
 async def tune(context: UnkeyedWriteContext, body: TuningJob) -> Response:
     """Start a search for better parameters of a recipe; what chance explains is refused."""
     # What is bound to fail fails now, and not after minutes of work.
-    engine, namespace = context.engine, context.namespace
-    await context.run(lambda: engine.recipes.get(body.recipe, namespace=namespace))
+    await context.run(lambda: context.engine.recipes.get(body.recipe, namespace=context.namespace))
     if body.save_as is not None:
         own_name("save_as", body.save_as)
-    return _start(context, "tune", lambda job: work.tune_grid(engine, namespace, body, job.progress))
+    return _start(context, "tune", work.tune_grid, body)
 
 
-@router.post("/reembed", **answers(JobAnswer, 202))
+@router.post("/reembed", **described(JobAnswer, 202))
 async def reembed(context: GlobalContext, body: ReembedJob) -> Response:
     """Start to embed everything with the server's embedder; searches go on meanwhile."""
-    engine = context.engine
-    return _start(context, "reembed", lambda job: work.reembed(engine, body, job.progress))
+    return _start(context, "reembed", work.reembed, body)
 
 
-def _start(context: RequestContext, kind: str, job_work: Work) -> Response:
+def _start(context: RequestContext, kind: str, run: Callable[..., Json], body: BaseModel | None) -> Response:
     """Start a job about the namespace of the request, and return the answer."""
+    engine, namespace = context.engine, context.namespace
     try:
-        job = context.server.jobs.start(kind, context.namespace, context.access.name, job_work)
+        job = context.server.jobs.start(
+            kind, namespace, context.access.name, lambda job: run(engine, namespace, body, job.progress)
+        )
     except TooManyJobs as error:
         detail = "this key has as many jobs in hand as one may have: wait for one, or DELETE /v1/jobs/ID"
         raise HTTPException(429, detail, {"Retry-After": _RETRY_SECONDS}) from error

@@ -1,138 +1,125 @@
-"""Learning over HTTP: feedback about hits, the log of recalls, and experiments."""
+"""Recipes over HTTP, and learning: feedback about hits, the log of recalls, and experiments."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from starlette.responses import Response
+from starlette.exceptions import HTTPException
 
-from memorata.http.context import (
-    ReadContext,
-    UnkeyedWriteContext,
-    WriteContext,
-    answers,
-    read_route,
-    write_route,
-)
+from memorata.engine import RECIPES
+from memorata.http.context import ReadContext, UnkeyedWriteContext, WriteContext, read_route, write_route
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import SEARCH, UPDATE
 from memorata.learn.ab_test import Variant
 from memorata.model.errors import InvalidArgument
-from memorata.service.answers import (
-    ExperimentAnswer,
-    ExperimentsAnswer,
-    FeedbackAnswer,
-    FeedbackListAnswer,
-    RecallAnswer,
-    RecallLogAnswer,
-)
-from memorata.service.codec import (
-    Json,
-    experiment_json,
-    experiment_status_json,
-    logged_recall_json,
-    plain,
-    recall_json,
-)
-from memorata.service.schemas import (
-    MAX_RESULTS,
-    MAX_WORD,
-    ExperimentRecallRequest,
-    NewExperiment,
-    NewFeedback,
-    Time,
-)
+from memorata.service import answers, codec, schemas
+from memorata.service.codec import Json, recipe_json, saved_recipe_json
+from memorata.service.schemas import MAX_RESULTS, MAX_WORD, Time
 
+recipes_router = APIRouter(prefix="/v1/recipes", tags=["recipes"], responses=RESPONSES)
 router = APIRouter(prefix="/v1", tags=["learning"], responses=RESPONSES)
 
 Name = Annotated[str, Path(max_length=MAX_WORD)]
+Since = Annotated[Time | None, Query()]
 
 
-@write_route(router.post, "/feedback", FeedbackAnswer, UPDATE, status=201, log_first=True)
-def record_feedback(context: WriteContext, body: NewFeedback) -> Json:
-    """Record feedback about a hit, which is named by the ids of its recall and its memory."""
-    feedback = context.engine.feedback.record(
-        body.recall_id, body.memory_id, body.kind, body.value, namespace=context.namespace
-    )
-    answer: Json = plain(feedback)
-    return answer
-
-
-@read_route(router.get, "/feedback", FeedbackListAnswer)
-def list_feedback(
-    context: ReadContext,
-    since: Annotated[Time | None, Query()] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 100,
-) -> Json:
-    """Return feedback."""
-    reactions = context.engine.feedback.list(namespace=context.namespace, since=since)
+@read_route(recipes_router.get, "", answers.RecipesAnswer)
+def recipes(context: ReadContext) -> Json:
+    """List the ways to recall, with every parameter that a query may change."""
+    recipes = context.engine.recipes
     return {
-        "feedback": [plain(reaction.feedback) for reaction in reactions[:limit]],
-        "more": len(reactions) > limit,
+        "recipes": list(map(recipe_json, RECIPES.values())),
+        "saved": list(map(saved_recipe_json, recipes.list())),
+        "default": recipes.get().name,
     }
 
 
-@read_route(router.get, "/recalls", RecallLogAnswer)
+@write_route(recipes_router.post, "", answers.SavedRecipeAnswer, UPDATE, status=201)
+def save(context: WriteContext, body: schemas.NewRecipe) -> Json:
+    """Save a recipe of the namespace's own; one of that name gets a new version."""
+    recipes = context.engine.recipes
+    recipe = recipes.get(body.base).changed(body.parameters)
+    return saved_recipe_json(recipes.save(body.name, recipe, evidence=body.evidence))
+
+
+@write_route(recipes_router.post, "/use", answers.RecipeAnswer, UPDATE)
+def use(context: WriteContext, body: schemas.RecipeName) -> Json:
+    """Let the namespace use a recipe where a query names none; null goes back to the server's."""
+    return recipe_json(context.engine.recipes.use(body.name))
+
+
+@write_route(recipes_router.post, "/rollback", answers.RecipeAnswer, UPDATE)
+def rollback(context: WriteContext, body: schemas.RecipeName) -> Json:
+    """Take the last version of a saved recipe back; null takes back the last change of which one is used."""
+    return recipe_json(context.engine.recipes.rollback(body.name))
+
+
+@read_route(recipes_router.get, "/{name}", answers.RecipeAnswer)
+def recipe(context: ReadContext, name: Name) -> Json:
+    """Return one recipe, shipped or saved."""
+    try:
+        return recipe_json(context.engine.recipes.get(name))
+    except InvalidArgument as error:
+        raise HTTPException(404, str(error)) from error
+
+
+@write_route(router.post, "/feedback", answers.FeedbackAnswer, UPDATE, status=201, log_first=True)
+def record_feedback(context: WriteContext, body: schemas.NewFeedback) -> Json:
+    """Record feedback about a hit, which is named by the ids of its recall and its memory."""
+    feedback = context.engine.feedback.record(body.recall_id, body.memory_id, body.kind, body.value)
+    answer: Json = codec.plain(feedback)
+    return answer
+
+
+@read_route(router.get, "/feedback", answers.FeedbackListAnswer)
+def list_feedback(
+    context: ReadContext, since: Since = None, limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 100
+) -> Json:
+    """Return feedback."""
+    reactions = context.engine.feedback.list(since=since)
+    shown = [codec.plain(reaction.feedback) for reaction in reactions[:limit]]
+    return {"feedback": shown, "more": len(reactions) > limit}
+
+
+@read_route(router.get, "/recalls", answers.RecallLogAnswer)
 def recalls(
-    context: ReadContext,
-    since: Annotated[Time | None, Query()] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50,
+    context: ReadContext, since: Since = None, limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50
 ) -> Json:
     """Return the recalls that were logged."""
-    logged = context.engine.feedback.recalls(namespace=context.namespace, since=since, limit=limit)
-    return {"recalls": [logged_recall_json(recall) for recall in logged]}
+    logged = context.engine.feedback.recalls(since=since, limit=limit)
+    return {"recalls": list(map(codec.logged_recall_json, logged))}
 
 
-@read_route(router.get, "/experiments", ExperimentsAnswer)
+@read_route(router.get, "/experiments", answers.ExperimentsAnswer)
 def experiments(context: ReadContext) -> Json:
     """List the experiments of a namespace."""
-    running = context.engine.experiments.list(namespace=context.namespace)
-    return {"experiments": [experiment_json(state) for state in running]}
+    return {"experiments": list(map(codec.experiment_json, context.engine.experiments.list()))}
 
 
-@write_route(router.post, "/experiments", ExperimentAnswer, UPDATE, status=201)
-def begin(context: WriteContext, body: NewExperiment) -> Json:
+@write_route(router.post, "/experiments", answers.ExperimentAnswer, UPDATE, status=201)
+def begin(context: WriteContext, body: schemas.NewExperiment) -> Json:
     """Begin an experiment: variants of a recipe that users are divided among, or that meet in one list."""
-    variants = [Variant(variant.name, variant.weight, variant.settings) for variant in body.variants]
-    experiment = context.engine.experiments.create(
-        body.name,
-        variants,
-        base=body.base,
-        method=body.method,
-        least_users=body.least_users,
-        least_days=body.least_days,
-        namespace=context.namespace,
-    )
-    return experiment_json(experiment)
+    fields = body.set_fields() | {"variants": [Variant(**variant.model_dump()) for variant in body.variants]}
+    return codec.experiment_json(context.engine.experiments.create(**fields))
 
 
-@read_route(router.get, "/experiments/{name}", ExperimentAnswer)
+@read_route(router.get, "/experiments/{name}", answers.ExperimentAnswer)
 def status(context: ReadContext, name: Name) -> Json:
     """Tell how an experiment stands; looking does not change the odds."""
-    return experiment_status_json(context.engine.experiments.status(name, namespace=context.namespace))
+    return codec.experiment_status_json(context.engine.experiments.status(name))
 
 
-@write_route(router.post, "/experiments/{name}/stop", ExperimentAnswer, UPDATE, log_first=True)
+@write_route(router.post, "/experiments/{name}/stop", answers.ExperimentAnswer, UPDATE, log_first=True)
 def stop(context: WriteContext, name: Name) -> Json:
     """Stop an experiment, and tell how it stood."""
-    return experiment_status_json(context.engine.experiments.stop(name, namespace=context.namespace))
+    return codec.experiment_status_json(context.engine.experiments.stop(name))
 
 
-@router.post("/experiments/{name}/recall", **answers(RecallAnswer))
-async def recall(context: UnkeyedWriteContext, name: Name, body: ExperimentRecallRequest) -> Response:
+@read_route(router.post, "/experiments/{name}/recall", answers.RecallAnswer, SEARCH)
+def recall(context: UnkeyedWriteContext, name: Name, body: schemas.ExperimentRecallRequest) -> Json:
     """Recall with the variant of a user, and log the exposure."""
     if body.recipe is not None or body.parameters:
         raise InvalidArgument("recipe", body.recipe, "left out: the experiment sets it")
-
-    def work() -> Json:
-        result = context.engine.experiments.recall(
-            name,
-            body.user,
-            body.query,
-            namespace=context.namespace,
-            **body.options(),
-        )
-        return recall_json(result, explain=body.explain)
-
-    return await context.read(work, SEARCH)
+    result = context.engine.experiments.recall(name, body.user, body.query, **body.options())
+    return codec.recall_json(result, explain=body.explain)

@@ -20,9 +20,9 @@ from memorata.engine.query_vectors import only_computes
 from memorata.http.context import (
     MAX_PATH,
     ReadContext,
-    answers,
     authenticate,
     authorised,
+    described,
     fast_json,
     json_bytes,
     read_route,
@@ -82,7 +82,7 @@ def _plain_mapping(value: object) -> Json:
     raise TypeError(f"a {type(value).__name__} has no JSON form")
 
 
-router.add_api_route("/recall", recall, methods=["POST"], **answers(RecallAnswer))
+router.add_api_route("/recall", recall, methods=["POST"], **described(RecallAnswer))
 _ROUTE: Final = router.routes[0]
 _PATH: Final = "/v1/recall"
 
@@ -146,4 +146,4 @@ def briefing(
     budget: Annotated[int, Query(ge=0, le=MAX_BUDGET, description="How many tokens it may take.")] = 1_000,
 ) -> Json:
     """Tell what to know before anything is asked: pinned, instructions, preferences, important, recent."""
-    return briefing_json(context.engine.briefing(budget=budget, namespace=context.namespace))
+    return briefing_json(context.engine.briefing(budget=budget))

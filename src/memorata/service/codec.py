@@ -24,6 +24,7 @@ from memorata.model.memory import IMPORT, Memory, Source
 if TYPE_CHECKING:
     from memorata.engine import RecallResult, Recipe
     from memorata.engine.briefing import Briefing
+    from memorata.engine.consolidation import Proposal
     from memorata.engine.duplicate_search import DuplicateGroup
     from memorata.engine.graph.communities import Communities, KnownEntity, Nearby, Paths
     from memorata.engine.graph.entities import About
@@ -224,6 +225,12 @@ def about_json(about: About) -> Json:
 def duplicates_json(group: DuplicateGroup) -> Json:
     """Return a group of duplicates as JSON, its memories by their ids."""
     return {name: plain(getattr(group, name)) for name in ("keep", "repeats", "kind", "reasons")}
+
+
+def summary_json(proposal: Proposal) -> Json:
+    """Return a proposed summary as JSON, with the ids of the memories it was made from."""
+    summary = proposal.summary
+    return {"id": summary.id, "content": summary.content, "sources": list(proposal.sources)}
 
 
 # --- recipes, experiments, keys -----------------------------------------------------------------------

@@ -250,6 +250,11 @@ Progress = Callable[[int, int | None, str], None]
 """Takes how much is done, the total if it is known, and the step."""
 
 
+def check(engine: Engine, namespace: str, request: None, progress: Progress) -> Json:
+    """Check the whole database; nothing is changed."""
+    return {"problems": engine.admin.check()}
+
+
 def find_duplicates(engine: Engine, namespace: str, request: DuplicatesJob, progress: Progress) -> Json:
     """Look for duplicates, and supersede them if the request says so."""
 
@@ -334,7 +339,7 @@ def tune_grid(engine: Engine, namespace: str, request: TuningJob, progress: Prog
     }
 
 
-def reembed(engine: Engine, request: ReembedJob, progress: Progress) -> Json:
+def reembed(engine: Engine, namespace: str, request: ReembedJob, progress: Progress) -> Json:
     """Embed everything with the engine's embedder; searches go on meanwhile."""
     done = engine.admin.reembed(
         dry_run=request.dry_run,

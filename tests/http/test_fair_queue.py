@@ -5,7 +5,7 @@ from functools import partial
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.service.fair_queue import ACTIVE_SECONDS, FairQueue, Turn
+from memorata.http.workers import ACTIVE_SECONDS, FairQueue, Turn
 
 
 class Machine:
