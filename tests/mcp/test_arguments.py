@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from memorata.mcp.arguments import Arguments, Recall, Remember
-from memorata.mcp.reference_tools import REFERENCE
+from memorata.mcp.reference import REFERENCE
 from memorata.mcp.tools import OWN_TOOLS
 
 TOOLS = {tool.name: tool for tool in (*OWN_TOOLS, *REFERENCE)}

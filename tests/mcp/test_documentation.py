@@ -9,9 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from memorata.cli.app import app
-from memorata.mcp.answers import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
-from memorata.mcp.reference_tools import REFERENCE
-from memorata.mcp.resources import PROMPT
+from memorata.mcp.answers import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET, PROMPT
+from memorata.mcp.reference import REFERENCE
 from memorata.mcp.tools import OWN_TOOLS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")

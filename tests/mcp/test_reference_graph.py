@@ -3,7 +3,7 @@
 import pytest
 
 from memorata.engine import Engine
-from memorata.mcp.reference_graph import KnowledgeGraph
+from memorata.mcp.reference import KnowledgeGraph
 from memorata.model.errors import InvalidArgument
 
 

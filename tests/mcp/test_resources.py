@@ -8,7 +8,7 @@ from mcp import Client, MCPError
 
 from memorata.engine import Engine
 from memorata.engine.recall.result import tokens
-from memorata.mcp.resources import (
+from memorata.mcp.answers import (
     INSTRUCTIONS,
     PROMPT,
     REFERENCE_INSTRUCTIONS,

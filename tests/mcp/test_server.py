@@ -300,7 +300,7 @@ def test_an_interrupt_ends_it_at_once(arguments: list[str], environment: dict[st
 
 def test_nothing_heavy_is_loaded_before_a_tool_is_called() -> None:
     code = (
-        "import sys, memorata.cli.app, memorata.mcp.server, memorata.mcp.reference_tools\n"
+        "import sys, memorata.cli.app, memorata.mcp.server, memorata.mcp.reference\n"
         "heavy = ('numpy', 'memorata.engine', 'memorata.model.memory')\n"
         "loaded = [name for name in heavy if name in sys.modules]\n"
         "assert not loaded, loaded"

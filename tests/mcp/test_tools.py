@@ -11,7 +11,7 @@ import pytest
 from memorata.engine import Engine
 from memorata.engine.recall.result import tokens
 from memorata.mcp.answers import InvalidToolArguments
-from memorata.mcp.reference_tools import REFERENCE
+from memorata.mcp.reference import REFERENCE
 from memorata.mcp.tools import OWN_TOOLS, Tool
 
 HINTS = {

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from contextvars import copy_context
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import mcp_types as types
@@ -36,9 +36,8 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from memorata import __version__
-from memorata.mcp import resources
-from memorata.mcp.answers import Busy, error_answer
-from memorata.mcp.resources import INSTRUCTIONS, PROMPT, REFERENCE_INSTRUCTIONS, prompt_result
+from memorata.mcp import answers
+from memorata.mcp.answers import PROMPT, Busy, error_answer
 from memorata.mcp.tools import ACCESS, OWN_TOOLS, Tool
 
 if TYPE_CHECKING:
@@ -49,10 +48,6 @@ if TYPE_CHECKING:
     from memorata.mcp.auth import Verifier
 
     Opening = Callable[[], AbstractContextManager[Engine]]
-
-if TYPE_CHECKING:
-    from memorata.engine import Engine
-
 
 THREADS: Final = 4
 MAX_CALLS: Final = 64
@@ -69,7 +64,7 @@ class EngineRunner:
 
     def __init__(
         self,
-        opening: Callable[[], AbstractContextManager[Engine]],
+        opening: Opening,
         *,
         threads: int = THREADS,
         max_calls: int = MAX_CALLS,
@@ -143,7 +138,7 @@ def server(runner: EngineRunner, *, reference: bool = False) -> Server[Any]:
     """Return a server of our tools, or of those of the protocol's reference memory server."""
     tools: Iterable[Tool] = OWN_TOOLS
     if reference:
-        from memorata.mcp.reference_tools import REFERENCE
+        from memorata.mcp.reference import REFERENCE
 
         tools = REFERENCE
     handlers = _Handlers(runner, tools)
@@ -151,7 +146,7 @@ def server(runner: EngineRunner, *, reference: bool = False) -> Server[Any]:
         NAME,
         title="Memorata",
         version=__version__,
-        instructions=REFERENCE_INSTRUCTIONS if reference else INSTRUCTIONS,
+        instructions=answers.REFERENCE_INSTRUCTIONS if reference else answers.INSTRUCTIONS,
         # Otherwise the SDK lists all tools for every call over HTTP.
         get_tool_input_schema=handlers.input_schema,
         on_list_tools=handlers.list_tools,
@@ -202,20 +197,20 @@ class _Handlers:
     async def list_resources(
         self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=await self._answered(context, resources.listed))
+        return types.ListResourcesResult(resources=await self._answered(context, answers.resources))
 
     async def list_templates(
         self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        listed = await self._answered(context, resources.templates)
+        listed = await self._answered(context, answers.templates)
         return types.ListResourceTemplatesResult(resource_templates=listed)
 
     async def read_resource(
         self, context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         address = params.uri
-        text = await self._answered(context, partial(_read, address=address))
-        contents = types.TextResourceContents(uri=address, mime_type=resources.MIME, text=text)
+        text = await self._answered(context, lambda engine: answers.read(engine, address))
+        contents = types.TextResourceContents(uri=address, mime_type=answers.MIME, text=text)
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(
@@ -230,7 +225,7 @@ class _Handlers:
             raise MCPError(
                 types.INVALID_PARAMS, f"there is no prompt {params.name!r}; there is {PROMPT.name}"
             )
-        return prompt_result()
+        return answers.prompt_result()
 
     async def _run(
         self, context: ServerRequestContext[Any], work: Callable[[Engine], _Answer], *, writing: bool = False
@@ -256,16 +251,12 @@ class _Handlers:
         """Return what `work` returns; what goes wrong is an error of the protocol, for no tool was called."""
         try:
             return await self._run(context, work)
-        except resources.ResourceNotFound as error:
+        except answers.ResourceNotFound as error:
             raise MCPError(
                 types.INVALID_PARAMS, "there is nothing at this address", {"uri": str(error)}
             ) from error
         except Exception as error:
             raise MCPError(types.INTERNAL_ERROR, error_answer(error, "this").text) from error
-
-
-def _read(engine: Engine, address: str) -> str:
-    return resources.read(engine, address)
 
 
 def _result(answer: Answer, *, is_error: bool = False) -> types.CallToolResult:

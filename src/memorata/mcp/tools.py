@@ -278,17 +278,9 @@ def remember(engine: Engine, args: Remember) -> Answer:
     first when it may be known already; if it changed, call correct instead. Never for secrets such as
     passwords.
     """
-    details: dict[str, Any] = {
-        "category": args.category,
-        "tags": tuple(args.tags),
-        "entities": tuple(args.entities),
-        "importance": args.importance,
-        "source": {"speaker": args.speaker, "session": args.session},
-        "valid_from": args.valid_from,
-        "expires_at": args.expires_at,
-    }
-    present = {name: value for name, value in details.items() if value is not None}
-    memory = engine.remember(args.content, **present)
+    details = args.model_dump(exclude_none=True)
+    source = {name: details.pop(name) for name in ("speaker", "session")}
+    memory = engine.remember(**details, source=source)
     if memory.mentions > 1:
         text = f"That was known already, with the id {memory.id}. It counts as said {memory.mentions} times."
     else:
@@ -346,36 +338,18 @@ def relate(engine: Engine, args: Relate) -> Answer:
     from memorata.model.errors import EntityNotFound
     from memorata.text.tokens import folded
 
-    relation_key = (
-        folded(args.subject),
-        args.type,
-        folded(args.object),
-        args.memory,
-        args.valid_from,
-    )
     try:
         around = engine.entities.relations(args.subject)
     except EntityNotFound:
         around = ()
-    repeated = any(
-        (
-            folded(relation.source),
-            relation.type,
-            folded(relation.target),
-            relation.asserted_by,
-            relation.valid_from,
-        )
-        == relation_key
-        for relation in around
-    )
-    if repeated:
+    existing = {
+        (folded(edge.source), edge.type, folded(edge.target), edge.asserted_by, edge.valid_from)
+        for edge in around
+    }
+    if (folded(args.subject), args.type, folded(args.object), args.memory, args.valid_from) in existing:
         return Answer("That is known already; nothing was changed.")
     engine.entities.relate(
-        args.subject,
-        args.type,
-        args.object,
-        memory=args.memory,
-        valid_from=args.valid_from,
+        args.subject, args.type, args.object, memory=args.memory, valid_from=args.valid_from
     )
     return Answer("Noted. explore shows it with everything else that is known about either.")
 

@@ -1,22 +1,30 @@
-"""The knowledge graph of the protocol's reference memory server, kept in a namespace of ours.
+"""The tools of the protocol's reference memory server, by its names and with the shapes of its answers.
+
+For agents that were taught those (https://github.com/modelcontextprotocol/servers, src/memory, read in
+November 2026). Their answers are whole, as there, and JSON throughout, so that what was remembered stands in
+JSON strings.
 
 The reference server keeps entities with observations, and relations between entities. Here an entity is a
 memory that names it and its type, an observation is a memory about it, and a relation is one of our own: so
 what comes in by these tools is recalled, explored and exported like everything else. What is deleted is
-forgotten: a person can restore it. Observations keep the exact text they came with.
-
-Names are case-sensitive, as they are there; ends of relations are compared folded, as ours are.
+forgotten: a person can restore it. Observations keep the exact text they came with. Names are case-sensitive,
+as they are there; ends of relations are compared folded, as ours are.
 """
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
 
 from memorata._frozen import frozen
+from memorata.mcp.answers import Answer
+from memorata.mcp.arguments import Arguments, Name, Text, Word
+from memorata.mcp.tools import tool
 from memorata.model.errors import InvalidArgument
-from memorata.text.tokens import folded
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
@@ -28,7 +36,7 @@ ENTITY: Final = "entity_name"
 TYPE: Final = "entity_type"
 OBSERVED: Final = "observation_of"
 """The keys under which a memory's metadata say what it is here."""
-
+_MAX_ITEMS: Final = 1_000
 _PAGE_SIZE: Final = 500
 _MAX_RECALLED: Final = 10
 _WRITE_LOCK: Final = threading.Lock()
@@ -100,9 +108,9 @@ class KnowledgeGraph:
         with _WRITE_LOCK:
             nodes = self._nodes()
             existing = [name for name in dict.fromkeys(names) if name in nodes]
-            deleted = {folded(name) for name in existing}
+            deleted = {_folded(name) for name in existing}
             for relation in self._relations(nodes):
-                if folded(relation["from"]) in deleted or folded(relation["to"]) in deleted:
+                if _folded(relation["from"]) in deleted or _folded(relation["to"]) in deleted:
                     self._unrelate(relation)
             about = self._memories({f"metadata.{OBSERVED}": {"in": existing}}) if existing else ()
             self.engine.forget(*(nodes[name].id for name in existing), *(memory.id for memory in about))
@@ -143,18 +151,10 @@ class KnowledgeGraph:
     def search(self, query: str) -> Json:
         """Return the entities whose name, type or observations contain the query; or else what it recalls."""
         nodes = self._nodes()
-        inside = {"contains": query}
-        ours: Json = {
-            "or": [{f"metadata.{ENTITY}": {"exists": True}}, {f"metadata.{OBSERVED}": {"exists": True}}]
-        }
-        contained = {
-            "or": [
-                {f"metadata.{ENTITY}": inside},
-                {f"metadata.{TYPE}": inside},
-                {f"metadata.{OBSERVED}": {"exists": True}, "content": inside},
-            ]
-        }
-        memories = list(self._memories(contained))
+        inside, exists = {"contains": query}, {"exists": True}
+        ours: Json = {"or": [{f"metadata.{ENTITY}": exists}, {f"metadata.{OBSERVED}": exists}]}
+        named: list[Json] = [{f"metadata.{ENTITY}": inside}, {f"metadata.{TYPE}": inside}]
+        memories = list(self._memories({"or": [*named, {f"metadata.{OBSERVED}": exists, "content": inside}]}))
         if not memories:
             memories = [hit.memory for hit in self.engine.recall(query, limit=_MAX_RECALLED, filter=ours)]
         names = {str(memory.metadata.get(ENTITY, memory.metadata.get(OBSERVED))) for memory in memories}
@@ -167,7 +167,7 @@ class KnowledgeGraph:
         selection = set(names)
         selected = [name for name in nodes if name in selection]
         observations = self._observations(selected)
-        ends = {folded(name) for name in selected}
+        ends = {_folded(name) for name in selected}
         return {
             "entities": [
                 _entity(name, str(nodes[name].metadata[TYPE]), observations[name]) for name in selected
@@ -175,7 +175,7 @@ class KnowledgeGraph:
             "relations": [
                 relation
                 for relation in self._relations(nodes)
-                if folded(relation["from"]) in ends or folded(relation["to"]) in ends
+                if _folded(relation["from"]) in ends or _folded(relation["to"]) in ends
             ],
         }
 
@@ -191,10 +191,10 @@ class KnowledgeGraph:
         return texts
 
     def _relations(self, nodes: Iterable[str]) -> list[Json]:
-        spelled = {folded(name): name for name in nodes}
+        spelled = {_folded(name): name for name in nodes}
         relations = {}
         for edge in self.engine.entities.relations():
-            ends = spelled.get(folded(edge.source)), spelled.get(folded(edge.target))
+            ends = spelled.get(_folded(edge.source)), spelled.get(_folded(edge.target))
             if ends[0] is not None and ends[1] is not None:
                 relation = _relation(ends[0], ends[1], edge.type)
                 relations[_key(relation)] = relation
@@ -202,11 +202,17 @@ class KnowledgeGraph:
 
     def _memories(self, filter: Json) -> Iterator[Memory]:
         """Yield the memories that pass a filter, the oldest first."""
-        # Loaded with the first call of a tool, not with the list of tools.
         from memorata.store.entries import all_pages
 
         listed = all_pages(lambda cursor: self.engine.list(filter=filter, limit=_PAGE_SIZE, cursor=cursor))
         return reversed(list(listed))
+
+
+def _folded(name: str) -> str:
+    # Loaded with the first call of a tool, not with the list of tools.
+    from memorata.text.tokens import folded
+
+    return folded(name)
 
 
 def _entity(name: str, type_: str, observations: Sequence[str]) -> Json:
@@ -218,7 +224,7 @@ def _relation(source: str, target: str, type_: str) -> Json:
 
 
 def _key(relation: Json) -> tuple[str, str, str]:
-    return folded(relation["from"]), folded(relation["to"]), relation["relationType"]
+    return _folded(relation["from"]), _folded(relation["to"]), relation["relationType"]
 
 
 def _node(name: str, type_: str) -> Json:
@@ -237,3 +243,184 @@ def _observation(name: str, text: str) -> Json:
 def _must_exist(argument: str, name: str, nodes: Mapping[str, Memory]) -> None:
     if name not in nodes:
         raise InvalidArgument(argument, name, "the name of an entity that exists; create_entities makes one")
+
+
+class NewEntity(Arguments):
+    """An entity to create."""
+
+    name: Name = Field(description="The name of the entity.")
+    entityType: Word = Field(description="What kind of thing it is.")  # noqa: N815 - the reference's name
+    observations: list[Text] = Field(
+        max_length=_MAX_ITEMS, description="What is known about it, one fact each."
+    )
+
+
+class Edge(Arguments):
+    """A relation."""
+
+    from_: Name = Field(alias="from", description="The entity that has the relation.")
+    to: Name = Field(description="The entity it leads to.")
+    relationType: Word = Field(description="What it is, in active voice.")  # noqa: N815
+
+    def parts(self) -> tuple[str, str, str]:
+        """Return from, to and type."""
+        return self.from_, self.to, self.relationType
+
+
+class Addition(Arguments):
+    """Observations to add to an entity."""
+
+    entityName: Name = Field(description="The entity.")  # noqa: N815
+    contents: list[Text] = Field(max_length=_MAX_ITEMS, description="What to add, one fact each.")
+
+
+class Deletion(Arguments):
+    """Observations to delete from an entity."""
+
+    entityName: Name = Field(description="The entity.")  # noqa: N815
+    observations: list[Text] = Field(max_length=_MAX_ITEMS, description="Their exact texts.")
+
+
+class Entities(Arguments):
+    """Entities to create."""
+
+    entities: list[NewEntity] = Field(max_length=_MAX_ITEMS)
+
+
+class Edges(Arguments):
+    """Relations to create or delete."""
+
+    relations: list[Edge] = Field(max_length=_MAX_ITEMS)
+
+
+class Additions(Arguments):
+    """Observations to add."""
+
+    observations: list[Addition] = Field(max_length=_MAX_ITEMS)
+
+
+class Deletions(Arguments):
+    """Observations to delete."""
+
+    deletions: list[Deletion] = Field(max_length=_MAX_ITEMS)
+
+
+class EntityNames(Arguments):
+    """Entities to delete."""
+
+    entityNames: list[Name] = Field(max_length=_MAX_ITEMS)  # noqa: N815
+
+
+class Nothing(Arguments):
+    """No arguments."""
+
+
+class Search(Arguments):
+    """What to look for."""
+
+    query: Annotated[str, Field(max_length=2_048)] = Field(
+        description="Looked for in names, types and observations, by its letters and by its meaning."
+    )
+
+
+class Names(Arguments):
+    """Entities to open."""
+
+    names: list[Name] = Field(max_length=_MAX_ITEMS)
+
+
+def _answer(data: dict[str, Any], text: object = None) -> Answer:
+    return Answer(json.dumps(data if text is None else text, ensure_ascii=False, indent=2), data)
+
+
+def _counted(count: int, requested: int, kind: str) -> Answer:
+    some = f"Deleted {count} of {requested} {kind}; no others exist"
+    message = f"Deleted {kind}" if count == requested else some
+    return Answer(message, {"success": True, "message": message})
+
+
+def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+    required = {"required": list(properties), "additionalProperties": False}
+    return {"type": "object", "properties": properties, **required}
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+_STRING: Final = {"type": "string"}
+_ENTITIES: Final = _list(_object(name=_STRING, entityType=_STRING, observations=_list(_STRING)))
+_RELATIONS: Final = _list(_object(**{"from": _STRING, "to": _STRING, "relationType": _STRING}))
+_GRAPH: Final = _object(entities=_ENTITIES, relations=_RELATIONS)
+_DONE: Final = _object(success={"type": "boolean"}, message=_STRING)
+_RESULTS: Final = _list(_object(entityName=_STRING, addedObservations=_list(_STRING)))
+
+
+@tool(output=_object(entities=_ENTITIES), idempotent=True)
+def create_entities(engine: Engine, args: Entities) -> Answer:
+    """Create entities with their observations; a name that exists is passed over."""
+    entities = ((new.name, new.entityType, new.observations) for new in args.entities)
+    created = KnowledgeGraph(engine).create_entities(entities)
+    return _answer({"entities": created}, created)
+
+
+@tool(output=_object(relations=_RELATIONS), idempotent=True)
+def create_relations(engine: Engine, args: Edges) -> Answer:
+    """Create relations between entities that exist, in active voice; one that exists is passed over."""
+    created = KnowledgeGraph(engine).create_relations(edge.parts() for edge in args.relations)
+    return _answer({"relations": created}, created)
+
+
+@tool(output=_object(results=_RESULTS), idempotent=True)
+def add_observations(engine: Engine, args: Additions) -> Answer:
+    """Add observations to entities that exist; a text that is there already is passed over."""
+    additions = ((addition.entityName, addition.contents) for addition in args.observations)
+    results = KnowledgeGraph(engine).add_observations(additions)
+    return _answer({"results": results}, results)
+
+
+@tool(output=_DONE, destructive=True, idempotent=True)
+def delete_entities(engine: Engine, args: EntityNames) -> Answer:
+    """Delete entities, with their observations and relations."""
+    requested = len(set(args.entityNames))
+    return _counted(KnowledgeGraph(engine).delete_entities(args.entityNames), requested, "entities")
+
+
+@tool(output=_DONE, destructive=True, idempotent=True)
+def delete_observations(engine: Engine, args: Deletions) -> Answer:
+    """Delete observations from entities, by their exact texts."""
+    unwanted = [(deletion.entityName, deletion.observations) for deletion in args.deletions]
+    requested = len({(name, text) for name, texts in unwanted for text in texts})
+    return _counted(KnowledgeGraph(engine).delete_observations(unwanted), requested, "observations")
+
+
+@tool(output=_DONE, destructive=True, idempotent=True)
+def delete_relations(engine: Engine, args: Edges) -> Answer:
+    """Delete relations."""
+    edges = {edge.parts() for edge in args.relations}
+    return _counted(KnowledgeGraph(engine).delete_relations(edges), len(edges), "relations")
+
+
+@tool(output=_GRAPH, read_only=True, idempotent=True)
+def read_graph(engine: Engine, args: Nothing) -> Answer:
+    """Read every entity and relation."""
+    return _answer(KnowledgeGraph(engine).read())
+
+
+@tool(output=_GRAPH, read_only=True, idempotent=True)
+def search_nodes(engine: Engine, args: Search) -> Answer:
+    """Find entities by what their names, types and observations say, with their relations."""
+    return _answer(KnowledgeGraph(engine).search(args.query))
+
+
+@tool(output=_GRAPH, read_only=True, idempotent=True)
+def open_nodes(engine: Engine, args: Names) -> Answer:
+    """Read the named entities, with their relations; unknown names are passed over."""
+    return _answer(KnowledgeGraph(engine).open(args.names))
+
+
+REFERENCE: Final = (
+    create_entities, create_relations, add_observations, delete_entities, delete_observations,
+    delete_relations, read_graph, search_nodes, open_nodes,
+)  # fmt: skip
+"""In the order in which they are listed."""
