@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from memorata.engine import Engine
 from memorata.engine.access import ApiKeys
 from memorata.web.app import MAX_FORM_BYTES, create_pages
-from memorata.web.security import HEADERS
+from memorata.web.context import HEADERS
 
 READABLE = (
     "/", "/?q=tea", "/memories", "/memories/tea", "/memories/tea/similar", "/graph",

@@ -12,7 +12,7 @@ from memorata.engine import Engine
 from memorata.model.entity import Place
 from memorata.model.memory import Memory
 from memorata.web.app import create_pages
-from memorata.web.map import Window, around, countries, dots
+from memorata.web.graph import Window, around, countries, dots
 
 
 def memory(id_: str, place: Place) -> Memory:

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from jinja2 import UndefinedError
 
-from memorata.web import rendering
-from memorata.web.rendering import environment, excerpt, render
+from memorata.web import context as rendering
+from memorata.web.context import environment, excerpt, render
 
 
 def test_everything_is_escaped() -> None:

@@ -11,7 +11,7 @@ from memorata.engine import Engine
 from memorata.engine.access import LOCAL, ApiKeys
 from memorata.model.errors import AccessDenied, NotAdmitted
 from memorata.service.auth import Session
-from memorata.web.security import COOKIE, PageSessions
+from memorata.web.context import COOKIE, PageSessions
 
 
 def request(host: str = "localhost", cookie: str = "", headers: Mapping[str, str] | None = None) -> Request:

@@ -30,19 +30,20 @@ from memorata.model import checks
 from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument, MemorataError, NotAdmitted
 from memorata.service.jobs import Jobs
-from memorata.web import (
-    browse,
-    graph,
-    map,
-    memory,
-    review,
-    search,
-    settings,
-    tuning,
+from memorata.web import browse, graph, memory, review, search, settings, tuning
+from memorata.web.context import (
+    BROKEN,
+    HEADERS,
+    TOKEN_FIELD,
+    TOKEN_HEADER,
+    Browser,
+    PageContext,
+    PageRoute,
+    PageSessions,
+    SafeHeaders,
+    failure,
 )
-from memorata.web.context import BROKEN, PageContext, PageRoute, failure
 from memorata.web.forms import Values
-from memorata.web.security import HEADERS, TOKEN_FIELD, TOKEN_HEADER, Browser, PageSessions, SafeHeaders
 
 MAX_FORM_BYTES: Final = 4_000_000
 """The largest form that is read."""
@@ -57,7 +58,6 @@ _ROUTES: Final[tuple[PageRoute, ...]] = (
     *browse.ROUTES,
     *memory.ROUTES,
     *graph.ROUTES,
-    *map.ROUTES,
     *review.ROUTES,
     *tuning.ROUTES,
     *settings.ROUTES,

@@ -19,8 +19,7 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.web import forms
-from memorata.web.context import PageContext, PageRoute
-from memorata.web.rendering import day
+from memorata.web.context import PageContext, PageRoute, day
 
 _PAGE_SIZE: Final = 50
 _MAX_TICKED: Final = 1_000
@@ -34,51 +33,26 @@ class Action:
     done: str
     undo: str
     applies: Callable[[Memory, str], bool]
-    run: Callable[[Engine, str, Sequence[str]], object]
+    verb: Callable[[Engine], Callable[..., object]]
 
 
-def _reinstate(engine: Engine, namespace: str, ids: Sequence[str]) -> None:
-    for id_ in ids:
-        engine.duplicates.reinstate(id_, namespace=namespace)
+def _reinstate(engine: Engine) -> Callable[..., object]:
+    def each(*ids: str, namespace: str) -> None:
+        for id_ in ids:
+            engine.duplicates.reinstate(id_, namespace=namespace)
+
+    return each
 
 
 ACTIONS: Final[Mapping[str, Action]] = {
     action.name: action
     for action in (
+        Action("forget", "forgotten", "restore", lambda _, state: state != "forgotten", lambda e: e.forget),
+        Action("restore", "restored", "forget", lambda _, state: state == "forgotten", lambda e: e.restore),
+        Action("pin", "pinned", "unpin", lambda memory, _: not memory.pinned, lambda e: e.lifecycle.pin),
+        Action("unpin", "unpinned", "pin", lambda memory, _: memory.pinned, lambda e: e.lifecycle.unpin),
         Action(
-            "forget",
-            "forgotten",
-            "restore",
-            lambda memory, state: state != "forgotten",
-            lambda engine, namespace, ids: engine.forget(*ids, namespace=namespace),
-        ),
-        Action(
-            "restore",
-            "restored",
-            "forget",
-            lambda memory, state: state == "forgotten",
-            lambda engine, namespace, ids: engine.restore(*ids, namespace=namespace),
-        ),
-        Action(
-            "pin",
-            "pinned",
-            "unpin",
-            lambda memory, state: not memory.pinned,
-            lambda engine, namespace, ids: engine.lifecycle.pin(*ids, namespace=namespace),
-        ),
-        Action(
-            "unpin",
-            "unpinned",
-            "pin",
-            lambda memory, state: memory.pinned,
-            lambda engine, namespace, ids: engine.lifecycle.unpin(*ids, namespace=namespace),
-        ),
-        Action(
-            "reinstate",
-            "current again",
-            "",
-            lambda memory, state: memory.superseded_by is not None,
-            _reinstate,
+            "reinstate", "current again", "", lambda memory, _: memory.superseded_by is not None, _reinstate
         ),
     )
 }
@@ -120,7 +94,7 @@ def apply(context: PageContext, action: Action, ids: Sequence[str]) -> list[str]
     states = hidden_states(context, memories)
     changed = [memory.id for memory in memories if action.applies(memory, states.get(memory.id, ""))]
     if changed:
-        action.run(context.engine, context.namespace, changed)
+        action.verb(context.engine)(*changed, namespace=context.namespace)
     return changed
 
 

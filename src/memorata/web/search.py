@@ -26,9 +26,8 @@ from memorata.model import checks
 from memorata.model.hit import Explanation, Hit
 from memorata.text.tokens import folded
 from memorata.web import forms
-from memorata.web.context import PageContext, PageRoute
+from memorata.web.context import PAGES, PageContext, PageRoute, excerpt
 from memorata.web.forms import controls, read_changes, written
-from memorata.web.rendering import PAGES, excerpt
 
 _DEFAULT_LIMIT: Final = 10
 _MAX_HITS: Final = 100

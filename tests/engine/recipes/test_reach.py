@@ -18,7 +18,7 @@ from memorata.engine.settings import Settings
 from memorata.http.app import create_api
 from memorata.service.answers import RecallAnswer
 from memorata.service.schemas import RecallRequest, TuningJob
-from memorata.web import browse, graph, map, review, search, settings, tuning
+from memorata.web import browse, graph, review, search, settings, tuning
 
 ROOT = Path(__file__).parents[3]
 TABLE = [
@@ -27,9 +27,7 @@ TABLE = [
     if line.startswith("| ") and not line.startswith("| item ")
 ]
 NAMES = {parameter.name for parameter in PARAMETERS}
-PAGES = {
-    route.path for pages in (browse, graph, map, review, search, settings, tuning) for route in pages.ROUTES
-}
+PAGES = {route.path for pages in (browse, graph, review, search, settings, tuning) for route in pages.ROUTES}
 FIELDS = {*RecallRequest.model_fields, *RecallAnswer.model_fields, *TuningJob.model_fields}
 
 
