@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memorata.cli.evaluation_tables import section_json, show_comparison, show_runs, times
+from memorata.cli.evaluation import section_json, show_comparison, show_runs, times
 from memorata.cli.output import Output
 from memorata.evaluate.dataset import Question
 from memorata.evaluate.run_file import Answer, Machine, Run, RunHeader

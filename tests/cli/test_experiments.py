@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memorata.cli.experiments import _variant
+from memorata.cli.tuning import _variant
 
 Run = Callable[..., Any]
 TWO = ("--variant", "same:0.5", "--variant", "words:0.5:vector_weight=0.1,deduplicate=no")

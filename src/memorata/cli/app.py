@@ -31,8 +31,10 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "Remove": "forget restore purge",
     },
     "recall": {"Remember and recall": "recall briefing", "Look around": "recipes"},
-    "entities": {"Entities, graph, place and time": "relate entities", "Remove": "about purge-entity"},
-    "graph": {"Entities, graph, place and time": "paths communities hubs near cells timeline"},
+    "graph": {
+        "Entities, graph, place and time": "relate entities paths communities hubs near cells timeline",
+        "Remove": "about purge-entity",
+    },
     "lifecycle": {
         "Keep in order": "pin unpin used confirm maintain consolidate duplicates contradictions",
     },
@@ -49,8 +51,7 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "demo": {"Remember and recall": "demo"},
     "models": {"Administration": "model"},
     "evaluation": {"Administration": "eval"},
-    "tuning": {"Learn from use": "tune"},
-    "experiments": {"Learn from use": "experiment"},
+    "tuning": {"Learn from use": "tune experiment"},
 }
 """By module and heading, the commands, in the order in which the help shows them."""
 GROUPS: Final[Mapping[str, tuple[str, Mapping[str | None, str]]]] = {

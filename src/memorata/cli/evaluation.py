@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial, update_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, Unpack
 
 from typer import Argument, Option
 
 from memorata.cli.command import Session
-from memorata.cli.evaluation_tables import section_json, show_comparison, show_runs
 from memorata.cli.options import FALSE, TRUE, Changes, one_of, parameter_values, recipe_names
-from memorata.cli.output import Output, counted
+from memorata.cli.output import Output, counted, one_line
 from memorata.model.errors import DatasetError, InvalidArgument
 
 if TYPE_CHECKING:
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
     from memorata.engine import Recipe
     from memorata.evaluate.dataset import Dataset, Question
     from memorata.evaluate.run_file import Run
-    from memorata.evaluate.tables import ScoredRun
+    from memorata.evaluate.scores import Comparison
+    from memorata.evaluate.tables import ScoredRun, Section
 
 DATASETS: Final = {
     "longmemeval": "LongMemEval, S, M or oracle: its JSON file.",
@@ -35,7 +35,6 @@ DATASETS: Final = {
     "jsonl": "JSON Lines of documents, queries and judgements of your own.",
 }
 """The formats, named here too so that ``memorata --help`` need not load their readers; a test compares."""
-
 _TURNS: Final = "LongMemEval: all turns, or those of the user only."
 _OPTION: Final = "Of the format; repeatable."
 _MEASURE: Final = "any@5, recall@5, mrr, …; repeatable."
@@ -62,7 +61,7 @@ def _command_of(name: str, help_: str) -> Callable[..., None]:
     def evaluate_format(session: Session, **arguments: Any) -> None:  # noqa: ANN401 - as declared
         evaluate(session, name, **arguments)
 
-    functools.update_wrapper(evaluate_format, evaluate)
+    update_wrapper(evaluate_format, evaluate)
     evaluate_format.__name__, evaluate_format.__doc__ = name, help_
     signature = inspect.signature(evaluate, eval_str=True)
     own = [parameter for parameter in signature.parameters.values() if parameter.name != "format"]
@@ -121,9 +120,9 @@ def evaluate(
             session.output.say(f"The results so far are in {runs}; run the same again to continue.", "")
             raise
         except DatasetError as error:
-            if "this is another run" in error.reason:
-                raise DatasetError(error.path, error.line, f"{error.reason}; --again starts over") from error
-            raise
+            if "this is another run" not in error.reason:
+                raise
+            raise DatasetError(error.path, error.line, f"{error.reason}; --again starts over") from error
     (section,) = sections([score_file(file.path, measures) for file in files])
     if session.output.json:
         session.output.data(section_json(section) | {"dropped": dict(dataset.dropped), "folder": str(runs)})
@@ -158,17 +157,8 @@ def suite(
     if ablate:
         recipes = [ablated for recipe_ in recipes for ablated in without_levers(recipe_)]
     with embedders(session, recipes, cache.parent, cache) as (embedder, _):
-        results = list(
-            run_suite(
-                folder,
-                recipes,
-                embedder,
-                sets=only or (),
-                most_questions=limit_questions,
-                progress=session.output.say,
-                timed=not ablate,
-            )
-        )
+        run = partial(run_suite, sets=only or (), most_questions=limit_questions, timed=not ablate)
+        results = list(run(folder, recipes, embedder, progress=session.output.say))
     rows = suite_rows(results, by_kind=kinds)
     if session.output.json:
         session.output.data({"rows": rows})
@@ -295,13 +285,11 @@ def run_files(paths: Sequence[Path]) -> list[Path]:
     """Return the files among `paths`, and the run files in the folders among them."""
     files: list[Path] = []
     for path in paths:
-        if not path.is_dir():
-            files.append(path)
-            continue
-        inside = [file for file in sorted(path.glob("*.jsonl")) if not file.name.endswith(".labels.jsonl")]
-        if not inside:
+        found = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+        found = [file for file in found if file == path or not file.name.endswith(".labels.jsonl")]
+        if not found:
             raise DatasetError(path, None, "a folder without run files (*.jsonl)")
-        files += inside
+        files += found
     return list(dict.fromkeys(files))
 
 
@@ -351,16 +339,13 @@ def dataset_of(format: str, path: Path, turns: str | None, options: Sequence[str
             raise InvalidArgument("--option", option, "name=value, such as turns=user")
         if name not in parameters:
             allowed = ", ".join(parameter for parameter in parameters if parameter != "path") or "it has none"
-            near = nearest(name, parameters)
-            raise InvalidArgument("--option", name, f"one of {format}'s ({allowed}){near}")
-        values[name] = _flag(name, value) if isinstance(parameters[name].default, bool) else value
+            expected = f"one of {format}'s ({allowed}){nearest(name, parameters)}"
+            raise InvalidArgument("--option", name, expected)
+        is_flag = isinstance(parameters[name].default, bool)
+        if is_flag and value.lower() not in (*TRUE, *FALSE):
+            raise InvalidArgument(f"--option {name}", value, "yes or no")
+        values[name] = value.lower() in TRUE if is_flag else value
     return open_dataset(format, path, **values)
-
-
-def _flag(name: str, text: str) -> bool:
-    if text.lower() not in (*TRUE, *FALSE):
-        raise InvalidArgument(f"--option {name}", text, "yes or no")
-    return text.lower() in TRUE
 
 
 @contextmanager
@@ -420,3 +405,97 @@ def progress_of(output: Output, haystacks: int) -> Iterator[Callable[[float, str
                 output.say(f"{tenth * 10} % done")
 
         yield advance
+
+
+def show_runs(output: Output, section: Section, *, macro: bool = False) -> None:
+    """Show one row for each run: its measures, half the width of their intervals, and its time."""
+    from memorata.evaluate.scores import MeasureScore
+    from memorata.evaluate.significance import Interval
+
+    def mean(score: MeasureScore) -> Interval:
+        return score.macro if macro else score.micro
+
+    names = list(section.runs[0].scores.measures)
+    tops = {name: max(mean(run.scores.measures[name]).mean for run in section.runs) for name in names}
+    heads = ["recipe", *names, "ms p50", "ms p95", "embedded"]
+    rows: list[list[tuple[str, bool]]] = []
+    for run in section.runs:
+        cells = [(one_line(run.name), False)]
+        for name in names:
+            score = mean(run.scores.measures[name])
+            best = len(section.runs) > 1 and score.mean == tops[name]
+            cells.append((f"{score.mean * 100:.1f} ±{(score.high - score.low) * 50:.1f}", best))
+        rows.append(cells + [(text, False) for text in times(run)])
+    _table(output, heads, rows)
+    over = "kinds of question" if macro else "questions"
+    output.say(
+        f"Means over {over} in percent, ± half of the 95 % interval. Milliseconds of a search; the last "
+        "column is its median together with embedding the question."
+    )
+
+
+def show_comparison(output: Output, comparison: Comparison) -> None:
+    """Show one row for each measure: over questions, over kinds, and in each kind."""
+    from memorata.evaluate.significance import Difference
+    from memorata.evaluate.tables import points
+
+    def cell(gain: Difference) -> tuple[str, bool]:
+        text = f"{points(gain.mean)} [{points(gain.low)}, {points(gain.high)}] p {gain.p:.3f}"
+        # An interval without 0 in it is highlighted.
+        return text, gain.low > 0 or gain.high < 0
+
+    first = next(iter(comparison.measures.values()))
+    kinds = list(first.kinds) if len(first.kinds) > 1 else []
+    heads = [
+        "measure",
+        "questions",
+        *(["mean of kinds"] if kinds else []),
+        *(kind or "other" for kind in kinds),
+    ]
+    rows = []
+    for name, difference in comparison.measures.items():
+        of_kinds = [difference.macro, *(difference.kinds[kind] for kind in kinds)] if kinds else []
+        rows.append([(name, False), *map(cell, (difference.micro, *of_kinds))])
+    _table(output, heads, rows)
+
+
+def times(run: ScoredRun) -> list[str]:
+    """Return the median and the 95th percentile of a search, and its median with embedding the question."""
+    latency, machine = run.scores.latency, run.machine
+    if latency is None:
+        return ["–"] * 3
+    embedding: float | None = 0.0
+    if run.scores.header.embedder:
+        embedding = None if machine is None else machine.embedding_p50
+    total = "–" if embedding is None else f"{latency.p50 + embedding:.1f}"
+    return [f"{latency.p50:.2f}", f"{latency.p95:.2f}", total]
+
+
+def section_json(section: Section) -> dict[str, Any]:
+    """Return a section as plain data."""
+    runs = []
+    for run in section.runs:
+        data = run.scores.as_dict()
+        if data["abstention"] is not None:
+            # The curves have a point for every question; here their areas are enough.
+            data["abstention"]["risk_coverage"] = data["abstention"]["risk_coverage"]["area"]
+            del data["abstention"]["roc"]
+        runs.append({"recipe": run.name, "file": str(run.path), "machine": run.machine, **data})
+    return {"dataset": section.dataset, "granularity": section.granularity, "runs": runs}
+
+
+def _table(output: Output, heads: list[str], rows: list[list[tuple[str, bool]]]) -> None:
+    if not output.terminal:
+        output.line("\t".join(map(one_line, heads)))
+        for row in rows:
+            output.line("\t".join(text for text, _ in row))
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for number, head in enumerate(heads):
+        table.add_column(one_line(head), justify="right" if number else "left", no_wrap=not number)
+    for row in rows:
+        table.add_row(*(Text(text, "bold green" if best else "") for text, best in row))
+    output.show(table)
