@@ -65,7 +65,7 @@ def test_only_a_winner_is_kept(
 
     status_of = Experiments.status
 
-    def decided(experiments: Experiments, name: str, *, namespace: str) -> ExperimentStatus:
+    def decided(experiments: Experiments, name: str, *, namespace: str | None = None) -> ExperimentStatus:
         status = status_of(experiments, name, namespace=namespace)
         return replace(status, winner="much", reason="winner: 'much' is worth more")
 

@@ -75,7 +75,7 @@ def test_a_name_is_found_however_it_is_written(engine: Engine) -> None:
     engine.entities.merge("Anna", "Boris")
     engine.entities.describe("Anna", aliases=["Annie, the cook"])
     engine.remember("She cooked.", id="cook", entities=["Annie, the cook"])
-    spelt = spellings(engine, "default")
+    spelt = spellings(engine)
     for name in ("anna", "Boris", "Annie\\, the cook"):
         page = engine.list(filter=filter_of(Values({"entity": [name]}), spelt))
         assert sorted(memory.id for memory in page.memories) == ["coffee", "cook", "lisbon", "tea"], name

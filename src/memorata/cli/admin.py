@@ -44,14 +44,8 @@ _THINGS: Final = (
     "mint soup", "a camera", "the broken lamp", "a winter coat",
 )  # fmt: skip
 _PLACES: Final = (
-    "in Lisbon",
-    "at home",
-    "near the station",
-    "at work",
-    "by the sea",
-    "in the attic",
-    "on Monday",
-)
+    "in Lisbon", "at home", "near the station", "at work", "by the sea", "in the attic", "on Monday",
+)  # fmt: skip
 
 
 def check(session: Session, repair: bool = Option(False, help="Rebuild what can be rebuilt.")) -> None:
@@ -82,11 +76,8 @@ def stats(session: Session) -> None:
     """Show how much is in the database and how large it is."""
     with session.memory() as engine:
         values: dict[str, Any] = {"db": str(session.settings.db), **engine.store.statistics()}
-    if session.output.json:
-        session.output.data(values)
-        return
     texts = {name: _stat_text(name, value) for name, value in values.items()}
-    session.output.pairs((_LABELS.get(name, name), text) for name, text in texts.items() if text)
+    session.output.pairs([(_LABELS.get(name, name), text) for name, text in texts.items() if text], values)
 
 
 def vacuum(session: Session) -> None:
@@ -279,16 +270,32 @@ def bench(
                 result = engine.recall(query)
                 times.append((perf_counter() - started) * 1e3)
                 searching.append(result.milliseconds["search"])
-    measured: dict[str, Any] = {
-        "embedder": name,
-        "memories": memories,
-        "queries": queries,
-        "writes_per_second": one_by_one,
-        "batched_writes_per_second": batched,
-        "recall_ms": _percentiles(times),
-        "search_ms": _percentiles(searching),
-    }
-    _report_bench(session, measured)
+    recall, search = _percentiles(times), _percentiles(searching)
+    in_batches = "measured with more than 50 memories" if batched is None else f"{batched:,.0f} per second"
+    session.output.pairs(
+        [
+            ("embedder", name),
+            ("memories", f"{memories:,}"),
+            ("recall, all of it", f"{recall['p50']:.1f} ms median, {recall['p95']:.1f} ms for 19 of 20"),
+            ("… of it searching", f"{search['p50']:.2f} ms median, {search['p95']:.2f} ms for 19 of 20"),
+            ("remember, one by one", f"{one_by_one:,.0f} per second, each on the disk"),
+            ("remember, in batches", in_batches),
+        ],
+        {
+            "embedder": name,
+            "memories": memories,
+            "queries": queries,
+            "writes_per_second": one_by_one,
+            "batched_writes_per_second": batched,
+            "recall_ms": recall,
+            "search_ms": search,
+        },
+    )
+    if not session.output.json:
+        session.output.say(
+            "One run on this machine, with short made-up sentences, while other programs were running too: "
+            "an impression, not a benchmark."
+        )
 
 
 def sentences(count: int) -> Iterator[str]:
@@ -307,28 +314,3 @@ def _percentiles(times: list[float]) -> dict[str, float]:
 
     cuts = statistics.quantiles(times, n=20, method="inclusive")
     return {"p50": statistics.median(times), "p95": cuts[18]}
-
-
-def _report_bench(session: Session, measured: dict[str, Any]) -> None:
-    output = session.output
-    if output.json:
-        output.data(measured)
-        return
-    recall, search = measured["recall_ms"], measured["search_ms"]
-    batched = measured["batched_writes_per_second"]
-    rows = [
-        ("embedder", measured["embedder"]),
-        ("memories", f"{measured['memories']:,}"),
-        ("recall, all of it", f"{recall['p50']:.1f} ms median, {recall['p95']:.1f} ms for 19 of 20"),
-        ("… of it searching", f"{search['p50']:.2f} ms median, {search['p95']:.2f} ms for 19 of 20"),
-        ("remember, one by one", f"{measured['writes_per_second']:,.0f} per second, each on the disk"),
-        (
-            "remember, in batches",
-            "measured with more than 50 memories" if batched is None else f"{batched:,.0f} per second",
-        ),
-    ]
-    output.pairs(rows)
-    output.say(
-        "One run on this machine, with short made-up sentences, while other programs were running too: "
-        "an impression, not a benchmark."
-    )

@@ -47,10 +47,7 @@ def log(session: Session, limit: options.Limit = 20, since: options.Since = None
     with session.memory() as engine:
         recalls = engine.feedback.recalls(limit=limit, since=since)
         judged = {reaction.feedback.recall_id for reaction in engine.feedback.list()}
-    if session.output.json:
-        rows = [{**logged_recall_json(recall), "judged": recall.id in judged} for recall in recalls]
-        session.output.data({"recalls": rows})
-        return
+    rows = [{**logged_recall_json(recall), "judged": recall.id in judged} for recall in recalls]
     shorter = short_id if session.output.terminal else str
     cells = [
         (
@@ -63,12 +60,13 @@ def log(session: Session, limit: options.Limit = 20, since: options.Since = None
         )
         for recall in recalls
     ]
-    if not cells and limit:
+    if not cells and limit and not session.output.json:
         session.output.say(
             "No recall was logged yet." if since is None else "No recall is from that time.", ""
         )
         return
-    session.output.table(("recall", "when", "recipe", "shown", "", "query"), cells, unbroken=1)
+    heads = ("recall", "when", "recipe", "shown", "", "query")
+    session.output.table(heads, cells, unbroken=1, data={"recalls": rows})
 
 
 def replay(

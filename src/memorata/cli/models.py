@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from typer import Argument
 
@@ -30,33 +30,17 @@ def list_(session: Session) -> None:
     from memorata.embed.catalogue import available, installed
 
     present = installed(session.settings.models)
-    rows: list[dict[str, Any]] = [
-        {
-            "name": entry.name,
-            "installed": entry.name in present,
-            "megabytes": entry.megabytes,
-            "kind": entry.kind,
-            "dimension": entry.dimension,
-            "licence": entry.description.licence,
-            "summary": entry.summary,
-        }
-        for entry in available()
-    ]
-    output = session.output
-    if output.json:
-        output.data({"models": rows, "folder": str(session.settings.models)})
-        return
-    cells = [
-        (
-            row["name"],
-            "installed" if row["installed"] else "",
-            f"{row['megabytes']} MB" if output.terminal else str(row["megabytes"]),
-            row["summary"],
-        )
-        for row in rows
-    ]
-    output.table((), cells, style="", unbroken=3)
-    output.say(f"in {session.settings.models}")
+    output, rows, cells = session.output, [], []
+    for entry in available():
+        row = {name: getattr(entry, name) for name in ("name", "megabytes", "kind", "dimension", "summary")}
+        is_there = entry.name in present
+        rows.append({**row, "installed": is_there, "licence": entry.description.licence})
+        size = f"{entry.megabytes} MB" if output.terminal else str(entry.megabytes)
+        cells.append((entry.name, "installed" if is_there else "", size, entry.summary))
+    data = {"models": rows, "folder": str(session.settings.models)}
+    output.table((), cells, style="", unbroken=3, data=data)
+    if not output.json:
+        output.say(f"in {session.settings.models}")
 
 
 def install(

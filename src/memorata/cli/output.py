@@ -130,17 +130,27 @@ class Output:
         """Draw a part of the result."""
         self.console.print(*renderables)
 
-    def pairs(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Write names and values: in two columns at a terminal, with a tab between in a pipe."""
-        self.table((), rows, style="dim", unbroken=1)
+    def pairs(self, rows: Iterable[tuple[str, str]], data: Any = None) -> None:  # noqa: ANN401 - as `plain` takes it
+        """Write names and values: in two columns at a terminal, with a tab between in a pipe; or the data."""
+        self.table((), rows, style="dim", unbroken=1, data=data)
 
     def table(
-        self, heads: Sequence[str], rows: Iterable[Sequence[str]], *, style: str = "bold", unbroken: int = 0
+        self,
+        heads: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        *,
+        style: str = "bold",
+        unbroken: int = 0,
+        data: Any = None,  # noqa: ANN401 - as `plain` takes it
     ) -> None:
         """Write rows under their heads, if there are any; a pipe gets the rows alone, with tabs.
 
-        The first column is in `style`; the first `unbroken` columns are not broken on a narrow terminal.
+        The first column is in `style`; the first `unbroken` columns are not broken on a narrow terminal. With
+        `data`, that is written instead where JSON is wanted.
         """
+        if self.json and data is not None:
+            self.data(data)
+            return
         if not self.terminal:
             for row in rows:
                 self.line("\t".join(one_line(cell) for cell in row))

@@ -339,9 +339,8 @@ def recipes(
         _show_recipe(session, by_name[one_of("NAME", name, tuple(by_name))], saved.get(name))
         return
     if session.output.json:
-        shipped = [recipe_json(recipe) for recipe in RECIPES.values()]
-        own = [saved_recipe_json(record) for record in saved.values()]
-        session.output.data({"recipes": shipped, "saved": own})
+        shipped, own = map(recipe_json, RECIPES.values()), map(saved_recipe_json, saved.values())
+        session.output.data({"recipes": list(shipped), "saved": list(own)})
         return
     rows = [(recipe.name, recipe.doc) for recipe in RECIPES.values()]
     for own_name, record in saved.items():

@@ -130,7 +130,7 @@ def _endpoint(site: _Site, route: PageRoute) -> _Endpoint:
                 browser.access.require_everywhere("admin")
             else:
                 browser.access.require(route.scope, context.namespace)
-            response = await run_in_threadpool(route.answer, context)
+            response = await run_in_threadpool(_answered, route, context)
         except MemorataError as error:
             response = _failed(context, request, error)
         if browser.new:
@@ -138,6 +138,12 @@ def _endpoint(site: _Site, route: PageRoute) -> _Endpoint:
         return response
 
     return answer
+
+
+def _answered(route: PageRoute, context: PageContext) -> Response:
+    """Return a page; what it calls of the engine without a namespace is done in that of the request."""
+    with context.engine.runtime.inside(context.namespace):
+        return route.answer(context)
 
 
 def _open_endpoint(
@@ -254,6 +260,7 @@ def _bare(site: _Site, request: Request, token: str = "") -> PageContext:
         login=site.sessions.key_required,
         theme=theme if theme in _THEMES else "",
         method=request.method,
+        home=site.engine.namespace,
     )
 
 

@@ -37,11 +37,7 @@ class Action:
 
 
 def _reinstate(engine: Engine) -> Callable[..., object]:
-    def each(*ids: str, namespace: str) -> None:
-        for id_ in ids:
-            engine.duplicates.reinstate(id_, namespace=namespace)
-
-    return each
+    return lambda *ids: [engine.duplicates.reinstate(id_) for id_ in ids]
 
 
 ACTIONS: Final[Mapping[str, Action]] = {
@@ -83,7 +79,7 @@ def remember(context: PageContext) -> Response:
         details["category"] = values.text("category")
     if values.listed("tags"):
         details["tags"] = values.listed("tags")
-    memory = context.engine.remember(values.text("content"), namespace=context.namespace, **details)
+    memory = context.engine.remember(values.text("content"), **details)
     notice = "known" if memory.mentions > 1 else "remembered"
     return context.go(context.url(f"/memories/{memory.id}", done=notice))
 
@@ -94,7 +90,7 @@ def apply(context: PageContext, action: Action, ids: Sequence[str]) -> list[str]
     states = hidden_states(context, memories)
     changed = [memory.id for memory in memories if action.applies(memory, states.get(memory.id, ""))]
     if changed:
-        action.verb(context.engine)(*changed, namespace=context.namespace)
+        action.verb(context.engine)(*changed)
     return changed
 
 
@@ -103,7 +99,7 @@ def hidden_states(context: PageContext, memories: Sequence[Memory]) -> dict[str,
     ids = [memory.id for memory in memories]
     if not ids:
         return {}
-    page = context.engine.list(namespace=context.namespace, filter={"id": {"in": ids}}, limit=len(ids))
+    page = context.engine.list(filter={"id": {"in": ids}}, limit=len(ids))
     visible = {memory.id for memory in page.memories}
     forgotten: set[str] = set()
     if len(visible) < len(set(ids)):
@@ -124,8 +120,7 @@ def _listing(context: PageContext, action: Action | None = None, changed: Sequen
     values = context.values
     hidden = values.flag("hidden")
     page = context.engine.list(
-        namespace=context.namespace,
-        filter=forms.filter_of(values, forms.spellings(context.engine, context.namespace)),
+        filter=forms.filter_of(values, forms.spellings(context.engine)),
         limit=_PAGE_SIZE,
         cursor=values.text("cursor") or None,
         hidden=hidden,
@@ -152,7 +147,7 @@ def _listing(context: PageContext, action: Action | None = None, changed: Sequen
         if action is None:
             response.headers["HX-Replace-Url"] = context.url("/memories", filter_fields)
         return response
-    choices = forms.choices(context.engine, context.namespace)
+    choices = forms.choices(context.engine)
     return context.page("browse.html", choices=choices, **variables)
 
 
@@ -192,7 +187,7 @@ def timeline(context: PageContext) -> Response:
     entity = values.text("entity") or None
     start, end = values.instant("start"), values.instant("end", end=True)
     memories = context.engine.graph.timeline(
-        entity, start=start, end=end, limit=_MAX_COUNTED, newest_first=True, namespace=context.namespace
+        entity, start=start, end=end, limit=_MAX_COUNTED, newest_first=True
     )
     page = values.whole("page", 0)
     shown = memories[page * _MAX_SHOWN : (page + 1) * _MAX_SHOWN]
@@ -210,7 +205,7 @@ def timeline(context: PageContext) -> Response:
         all_counted=len(memories) < _MAX_COUNTED,
         fields=fields,
         entity=entity or "",
-        names=forms.entity_names(context.engine, context.namespace),
+        names=forms.entity_names(context.engine),
         remembered=context.remembered,
         today=context.now,
     )

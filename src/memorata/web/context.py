@@ -40,6 +40,7 @@ from memorata.model.errors import (
     ServiceUnreachable,
     WorkUnderWay,
 )
+from memorata.model.identifiers import DEFAULT_NAMESPACE
 from memorata.service.auth import SESSION_LIFETIME, Session, Sessions, is_loopback
 from memorata.service.errors import kind_of
 from memorata.service.jobs import Job, Jobs
@@ -277,7 +278,8 @@ class PageContext:
     `values` are the fields of the address or the form, `parts` the named parts of the path, `prefix` is where
     the pages are mounted, `token` is what a form has to carry. With `fragment`, only the part of the page
     with the id `target` is asked for. `login` tells that a key was needed, so that one can log out. `theme`
-    is what the visitor chose: ``"light"``, ``"dark"``, or nothing for what the system has.
+    is what the visitor chose: ``"light"``, ``"dark"``, or nothing for what the system has. `home` is the
+    namespace of the server, which no address has to name.
     """
 
     engine: Engine
@@ -297,6 +299,7 @@ class PageContext:
     login: bool = False
     theme: str = ""
     method: str = "GET"
+    home: str = DEFAULT_NAMESPACE
 
     @property
     def remembered(self) -> int:
@@ -306,7 +309,7 @@ class PageContext:
     def url(self, path: str, fields: Mapping[str, Any] | None = None, /, **more: Any) -> str:  # noqa: ANN401
         """Return the address of a page of the same namespace; fields that are None or empty are left out."""
         parameters: dict[str, Any] = {**(fields or {}), **more}
-        if self.namespace != self.engine.namespace:
+        if self.namespace != self.home:
             parameters.setdefault("namespace", self.namespace)
         present = {name: value for name, value in parameters.items() if value not in (None, "", ())}
         query = urlencode(present, doseq=True)

@@ -151,7 +151,7 @@ def filter_of(
     return {"and": conditions} if conditions else None
 
 
-def spellings(engine: Engine, namespace: str) -> Spelt:
+def spellings(engine: Engine) -> Spelt:
     """Return what returns every way to write a name in a namespace: its own, and those read as it.
 
     A memory keeps names as they were said, so that one merged or called by an alias is found by no other.
@@ -159,7 +159,7 @@ def spellings(engine: Engine, namespace: str) -> Spelt:
 
     def spelt(name: str) -> Sequence[str]:
         try:
-            record = engine.entities.get(name, namespace=namespace)
+            record = engine.entities.get(name)
         except EntityNotFound:
             return (name,)
         return tuple(dict.fromkeys((name, record.entity.name, *record.entity.aliases, *record.merged)))
@@ -175,9 +175,9 @@ class Choices:
     all: bool
 
 
-def choices(engine: Engine, namespace: str) -> dict[str, Choices]:
+def choices(engine: Engine) -> dict[str, Choices]:
     """Return for each field of a filter what the newest memories of a namespace have in it."""
-    page = engine.list(namespace=namespace, limit=_MAX_READ)
+    page = engine.list(limit=_MAX_READ)
     counts: dict[str, Counter[str]] = {name: Counter() for name in _CHOICE_FIELDS}
     for memory in page.memories:
         counts["category"][memory.category] += 1
@@ -192,12 +192,12 @@ def choices(engine: Engine, namespace: str) -> dict[str, Choices]:
         )
         for name, count in counts.items()
     }
-    return by_field | {"entity": Choices(entity_names(engine, namespace), False)}
+    return by_field | {"entity": Choices(entity_names(engine), False)}
 
 
-def entity_names(engine: Engine, namespace: str) -> tuple[str, ...]:
+def entity_names(engine: Engine) -> tuple[str, ...]:
     """Return the names that most memories of a namespace mention."""
-    names = engine.entities.list(limit=_MAX_CHOICES, namespace=namespace)
+    names = engine.entities.list(limit=_MAX_CHOICES)
     return tuple(name.entity.name for name in names)
 
 

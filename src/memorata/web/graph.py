@@ -64,10 +64,10 @@ class Drawing:
         A declared type counts; else a speaker is a person, and the place of a memory is a place.
         """
         names = {node["label"]: node for node in self.nodes.values() if node["kind"] == "name"}
-        existing = forms.choices(context.engine, context.namespace)
+        existing = forms.choices(context.engine)
         speakers, places = existing["speaker"].values, existing["place"].values
         for name, node in names.items():
-            declared = context.engine.entities.get(name, namespace=context.namespace).entity.type
+            declared = context.engine.entities.get(name).entity.type
             type_ = _TYPES.get(declared.lower(), "thing")
             if type_ == "thing":
                 type_ = "person" if name in speakers else "place" if name in places else "thing"
@@ -89,11 +89,11 @@ class Drawing:
 def explore(context: PageContext) -> Response:
     """Show the entities of the namespace, and the neighbourhood of one of them."""
     engine, values = context.engine, context.values
-    entities = engine.entities.list(limit=_MAX_ENTITIES, namespace=context.namespace)
+    entities = engine.entities.list(limit=_MAX_ENTITIES)
     entity = values.text("entity") or (entities[0].entity.name if entities else "")
     if not entity:
         return context.page("graph.html", entities=entities, about=None)
-    about = engine.entities.get(entity, namespace=context.namespace)
+    about = engine.entities.get(entity)
     depth = values.whole("depth", 2, 1, 4)
     to = values.text("to")
     answer = _route(context, entity, to) if to else _ways(context, entity, depth)
@@ -107,7 +107,7 @@ def explore(context: PageContext) -> Response:
         "graph.html",
         entities=entities,
         about=about,
-        relations=engine.entities.relations(entity, namespace=context.namespace),
+        relations=engine.entities.relations(entity),
         memories=[node for node in drawing.nodes.values() if node["kind"] == "memory"],
         others=other_names,
         depth=depth,
@@ -116,7 +116,7 @@ def explore(context: PageContext) -> Response:
         to=to,
         ways=answer.paths[:_MAX_WAYS] if to else (),
         shortest=_shortest(context),
-        hubs=engine.graph.hubs(limit=_MAX_HUBS, namespace=context.namespace),
+        hubs=engine.graph.hubs(limit=_MAX_HUBS),
     )
 
 
@@ -170,7 +170,7 @@ def _drawing(context: PageContext, answer: Paths, depth: int) -> Drawing:
         memories = context.engine.store.get(context.namespace, ids) if ids else []
         counts = Counter(name for memory in memories for name in memory.entities)
         for mention, _ in counts.most_common(_MAX_ADDED):
-            name = context.engine.entities.get(mention, namespace=context.namespace).entity.name
+            name = context.engine.entities.get(mention).entity.name
             drawing.node(f"name:{name}", name, "name", context.url("/graph", entity=name))
             for memory in memories:
                 if mention in memory.entities:
@@ -181,18 +181,10 @@ def _drawing(context: PageContext, answer: Paths, depth: int) -> Drawing:
 def _ways(context: PageContext, start: str, depth: int) -> Paths:
     types = None
     if not context.values.flag("turns"):
-        relation_types = {
-            relation.type for relation in context.engine.entities.relations(namespace=context.namespace)
-        }
+        relation_types = {relation.type for relation in context.engine.entities.relations()}
         types = [MENTIONS, *sorted(relation_types - set(_BUILTIN_TYPES))]
     return context.engine.graph.paths(
-        start,
-        depth=depth,
-        types=types,
-        nodes=_MAX_NODES,
-        paths=_MAX_PATHS,
-        seconds=_MAX_SECONDS,
-        namespace=context.namespace,
+        start, depth=depth, types=types, nodes=_MAX_NODES, paths=_MAX_PATHS, seconds=_MAX_SECONDS
     )
 
 
@@ -210,7 +202,6 @@ def _route(context: PageContext, start: str, to: str) -> Paths:
         nodes=_MAX_PATHS,
         paths=_MAX_WAYS,
         seconds=_MAX_SECONDS,
-        namespace=context.namespace,
     )
 
 
@@ -238,13 +229,7 @@ def communities(context: PageContext) -> Response:
     iterations = values.whole("iterations", 100 if method == "propagation" else 2, 1, 1000)
     resolution = values.number("resolution", 1.0) or 0.0
     result = context.engine.graph.communities(
-        level=level,
-        limit=limit,
-        method=method,
-        levels=levels,
-        iterations=iterations,
-        resolution=resolution,
-        namespace=context.namespace,
+        level=level, limit=limit, method=method, levels=levels, iterations=iterations, resolution=resolution
     )
     settings = {"method": method, "levels": levels, "iterations": iterations, "resolution": resolution}
     return context.page(
@@ -328,17 +313,16 @@ class Dot:
 def world(context: PageContext) -> Response:
     """Show the map, and what is near a point if one was chosen."""
     values = context.values
-    narrowed = forms.filter_of(values, forms.spellings(context.engine, context.namespace))
+    narrowed = forms.filter_of(values, forms.spellings(context.engine))
     has_place: dict[str, Any] = {"place": {"exists": True}}
     page = context.engine.list(
-        namespace=context.namespace,
         filter=has_place if narrowed is None else {"and": [has_place, narrowed]},
         limit=_MAX_PLACED,
     )
     chosen = _chosen(context)
     near: tuple[Nearby, ...] = ()
     if chosen is not None:
-        near = context.engine.graph.near(chosen.lat, chosen.lon, limit=_MAX_NEAR, namespace=context.namespace)
+        near = context.engine.graph.near(chosen.lat, chosen.lon, limit=_MAX_NEAR)
     precision = values.whole("precision", 7, 4, 8)
     window = around([memory.place for memory in page.memories if memory.place is not None])
     return context.page(
@@ -349,10 +333,10 @@ def world(context: PageContext) -> Response:
         chosen=chosen,
         near=near,
         precision=precision,
-        cells=context.engine.graph.cells(precision=precision, namespace=context.namespace),
+        cells=context.engine.graph.cells(precision=precision),
         count=len(page.memories),
         all_shown=page.cursor is None,
-        choices=forms.choices(context.engine, context.namespace),
+        choices=forms.choices(context.engine),
         narrowed=forms.filled(values),
         fields=forms.filter_fields(values),
     )

@@ -39,8 +39,8 @@ def show(context: PageContext) -> Response:
     """Show one memory; without an id, go to where all are."""
     if not context.parts["id"]:
         return context.go(context.url("/memories"))
-    memory = context.engine.get(context.parts["id"], namespace=context.namespace)
-    history = context.engine.history(memory.id, namespace=context.namespace)
+    memory = context.engine.get(context.parts["id"])
+    history = context.engine.history(memory.id)
     neighbours = _neighbours(context, memory)
     states = hidden_states(
         context, list({version.id: version for version in (*history, *neighbours, memory)}.values())
@@ -52,10 +52,8 @@ def show(context: PageContext) -> Response:
         neighbours=neighbours,
         states=states,
         state=states.get(memory.id, ""),
-        repeats=context.engine.duplicates.repeats(memory.id, namespace=context.namespace),
-        contradictions=context.engine.duplicates.contradictions(
-            memory.id, resolved=True, namespace=context.namespace
-        ),
+        repeats=context.engine.duplicates.repeats(memory.id),
+        contradictions=context.engine.duplicates.contradictions(memory.id, resolved=True),
         form=written(memory),
         times=TIMES,
         tiers=TIERS,
@@ -66,13 +64,13 @@ def show(context: PageContext) -> Response:
 
 def similar(context: PageContext) -> Response:
     """Show the memories that are most like one, by its own words and meaning."""
-    memory = context.engine.get(context.parts["id"], namespace=context.namespace)
+    memory = context.engine.get(context.parts["id"])
     words = _SYNTAX.sub(" ", memory.content)[:_MAX_QUERY_LENGTH].strip()
     similar_rows: tuple[Row, ...] = ()
     if words:
         with context.engine.recall_log.aside():
             # With the memory itself among the hits: scores are relative to the best, which it is.
-            answer = context.engine.recall(words, namespace=context.namespace, limit=_MAX_SIMILAR + 1)
+            answer = context.engine.recall(words, limit=_MAX_SIMILAR + 1)
         similar_rows = tuple(row for row in rows(answer) if row.hit.id != memory.id)[:_MAX_SIMILAR]
     return context.page("similar.html", rows=similar_rows, signal=signal)
 
@@ -87,20 +85,17 @@ def act(context: PageContext) -> Response:
 
 def correct(context: PageContext) -> Response:
     """Say something new in place of a memory, and go to the new one."""
-    new = context.engine.correct(
-        context.parts["id"], context.values.text("content"), namespace=context.namespace
-    )
+    new = context.engine.correct(context.parts["id"], context.values.text("content"))
     return context.go(context.url(f"/memories/{new.id}", done="corrected"))
 
 
 def change(context: PageContext) -> Response:
     """Change the fields of a memory, unless its version has changed since the form was shown."""
     values, id_ = context.values, context.parts["id"]
-    memory = context.engine.get(id_, namespace=context.namespace)
+    memory = context.engine.get(id_)
     context.engine.update(
         id_,
         expected_version=values.whole("version", 0, 1),
-        namespace=context.namespace,
         **changes(values, memory),
     )
     return context.go(context.url(f"/memories/{id_}", done="changed"))
@@ -114,9 +109,7 @@ def _neighbours(context: PageContext, memory: Memory) -> tuple[Memory, ...]:
     condition: dict[str, Any] = {"session": session}
     if position is not None:
         condition["position"] = {">=": position - _MAX_NEIGHBOURS, "<=": position + _MAX_NEIGHBOURS}
-    page = context.engine.list(
-        namespace=context.namespace, filter=condition, limit=_MAX_SESSION_MEMORIES, hidden=True
-    )
+    page = context.engine.list(filter=condition, limit=_MAX_SESSION_MEMORIES, hidden=True)
 
     def order(turn: Memory) -> tuple[float, str]:
         position = turn.source.position

@@ -58,7 +58,7 @@ def review(context: PageContext) -> Response:
     in_progress = job is not None and job.running
     looked = _looked(job)
     result = None if looked is None else looked.result
-    runs = engine.duplicates.runs(namespace=context.namespace)
+    runs = engine.duplicates.runs()
     run_number = context.values.text("run")
     only = checks.one_of("only", context.values.text("only", "all"), ("all", *_KINDS))
     return context.page(
@@ -110,9 +110,7 @@ def resolve(context: PageContext) -> Response:
     if way != "both":
         chosen = _merged(group) if way == _MERGE else _with_winner(group, context.values.text("keep"))
         strategy = _MERGE if way == _MERGE else "keep_highest_confidence"
-        resolution = context.engine.duplicates.supersede(
-            [chosen], strategy=strategy, namespace=context.namespace
-        )
+        resolution = context.engine.duplicates.supersede([chosen], strategy=strategy)
         run = resolution.number
     remaining = tuple(candidate for candidate in waiting if candidate is not group)
     job.result = Looked(replace(looked.result, groups=remaining), looked.strategy)
@@ -125,16 +123,14 @@ def resolve_all(context: PageContext) -> Response:
     looked = _looked(job)
     if job is None or looked is None or not looked.result.groups:
         raise InvalidArgument("groups", 0, "at least one group that waits to be decided; look again")
-    run = context.engine.duplicates.supersede(
-        looked.result.groups, strategy=looked.strategy, namespace=context.namespace
-    )
+    run = context.engine.duplicates.supersede(looked.result.groups, strategy=looked.strategy)
     job.result = Looked(replace(looked.result, groups=()), looked.strategy)
     return context.go(context.url("/review", run=run.number))
 
 
 def undo(context: PageContext) -> Response:
     """Take a run back."""
-    context.engine.duplicates.undo(context.values.whole("run", 0, 1), namespace=context.namespace)
+    context.engine.duplicates.undo(context.values.whole("run", 0, 1))
     context.jobs.drop(_KIND, context.namespace)
     return context.go(context.url("/review"))
 
@@ -149,7 +145,6 @@ def decide(context: PageContext) -> Response:
         contradicts=contradicts,
         because=values.text("because"),
         by="a person on the page",
-        namespace=context.namespace,
     )
     return context.go(context.url("/review") + "#contradictions")
 
@@ -168,13 +163,13 @@ def decide_summary(context: PageContext) -> Response:
     life, values = context.engine.lifecycle, context.values
     accepts = checks.one_of("do", values.text("do"), ("accept", "reject")) == "accept"
     decide = life.accept_summary if accepts else life.reject_summary
-    decide(values.text("summary"), namespace=context.namespace)
+    decide(values.text("summary"))
     return context.go(context.url("/review"))
 
 
 def _summaries(context: PageContext) -> tuple[tuple[Memory, tuple[Memory, ...]], ...]:
     """Return the summaries that wait, each with the memories it was made from."""
-    proposals = context.engine.lifecycle.summaries(namespace=context.namespace)[:_MAX_SHOWN]
+    proposals = context.engine.lifecycle.summaries()[:_MAX_SHOWN]
     return tuple(
         (proposal.summary, tuple(context.engine.store.get(context.namespace, list(proposal.sources))))
         for proposal in proposals
@@ -222,7 +217,7 @@ def _oldest_first(memories: Sequence[Memory]) -> tuple[Memory, ...]:
 
 
 def _pairs(context: PageContext) -> tuple[Pair, ...]:
-    notes = context.engine.duplicates.contradictions(namespace=context.namespace)[:_MAX_SHOWN]
+    notes = context.engine.duplicates.contradictions()[:_MAX_SHOWN]
     return tuple(
         Pair(note, *context.engine.store.get(context.namespace, [note.newer, note.older])) for note in notes
     )

@@ -81,7 +81,7 @@ class Side:
 def search(context: PageContext) -> Response:
     """Show the search page, or the hits alone."""
     values = context.values
-    usual = context.engine.recipes.get(namespace=context.namespace)
+    usual = context.engine.recipes.get()
     choices = recipes(context)
     recipe = choices[checks.one_of("recipe", values.text("recipe", usual.name), tuple(choices))]
     changes = read_changes(recipe, values)
@@ -97,9 +97,7 @@ def search(context: PageContext) -> Response:
         "compared": values.text("compare"),
         "changes": changes,
         "settings": {name: written(value) for name, value in changes.items()},
-        "recent": ()
-        if sides
-        else context.engine.list(namespace=context.namespace, limit=_RECENT_LIMIT).memories,
+        "recent": () if sides else context.engine.list(limit=_RECENT_LIMIT).memories,
         "remembered": context.remembered,
     }
     if context.fragment and context.target == "results":
@@ -110,7 +108,7 @@ def search(context: PageContext) -> Response:
             template,
             **variables,
             groups=controls(recipe, changes),
-            choices=forms.choices(context.engine, context.namespace),
+            choices=forms.choices(context.engine),
             narrowed=forms.filled(values),
             narrowings=len(forms.filter_fields(values)) + bool(values.text("as_of")),
             limit=values.whole("limit", _DEFAULT_LIMIT, 1, _MAX_HITS),
@@ -123,7 +121,7 @@ def search(context: PageContext) -> Response:
 
 def recipes(context: PageContext) -> Mapping[str, Recipe]:
     """Return the recipes one may choose from, by name: those of the namespace, then the shipped ones."""
-    own = context.engine.recipes.list(namespace=context.namespace)
+    own = context.engine.recipes.list()
     opened = context.engine.recipe
     return {**{saved.recipe.name: saved.recipe for saved in own}, opened.name: opened, **RECIPES}
 
@@ -178,11 +176,10 @@ def _side(context: PageContext, recipe: Recipe, changes: Mapping[str, Any]) -> S
     with context.engine.recall_log.aside():
         result = context.engine.recall(
             values.text("q"),
-            namespace=context.namespace,
             recipe=recipe,
             changes=changes,
             limit=values.whole("limit", _DEFAULT_LIMIT, 1, _MAX_HITS),
-            filter=forms.filter_of(values, forms.spellings(context.engine, context.namespace), times=False),
+            filter=forms.filter_of(values, forms.spellings(context.engine), times=False),
             since=values.instant("since"),
             until=values.instant("until", end=True),
             as_of=values.instant("as_of", end=True),
@@ -229,13 +226,13 @@ def _page_fields(
 def save(context: PageContext) -> Response:
     """Save a recipe with some parameters changed under a name of one's own, and search with it."""
     values = context.values
-    base = context.engine.recipes.get(values.text("recipe") or None, namespace=context.namespace)
+    base = context.engine.recipes.get(values.text("recipe") or None)
     recipe = base.changed(read_changes(base, values))
     evidence = {"by": "hand", "base": base.name}
     name = values.text("name")
-    context.engine.recipes.save(name, recipe, evidence=evidence, namespace=context.namespace)
+    context.engine.recipes.save(name, recipe, evidence=evidence)
     if values.flag("use"):
-        context.engine.recipes.use(name, namespace=context.namespace)
+        context.engine.recipes.use(name)
     return context.go(context.url("/", q=values.text("q"), recipe=name))
 
 
@@ -258,12 +255,12 @@ def palette(context: PageContext) -> Response:
     others = [path for path in context.namespaces if path != context.namespace]
     options += entries("namespace", others, lambda path: context.url("/", namespace=path))[:_MAX_ENTRIES]
     if query:
-        names = context.engine.entities.list(limit=_MAX_NAMES, namespace=context.namespace)
+        names = context.engine.entities.list(limit=_MAX_NAMES)
         options += entries(
             "name", (name.entity.name for name in names), lambda name: context.url("/graph", entity=name)
         )[:_MAX_ENTRIES]
         with context.engine.recall_log.aside():
-            hits = context.engine.recall(query, namespace=context.namespace, limit=_MAX_ENTRIES)
+            hits = context.engine.recall(query, limit=_MAX_ENTRIES)
         options += [
             {"kind": "memory", "label": excerpt(hit.content, 90), "url": context.url(f"/memories/{hit.id}")}
             for hit in hits

@@ -47,9 +47,9 @@ def settings(context: PageContext, secret: str = "") -> Response:
         keys=engine.admin.keys.list() if context.may_administer else (),
         scopes=SCOPES,
         models=available(),
-        recipe=engine.recipes.get(namespace=context.namespace),
+        recipe=engine.recipes.get(),
         opened=engine.recipe,
-        saved=engine.recipes.list(namespace=context.namespace),
+        saved=engine.recipes.list(),
         shipped=tuple(RECIPES),
         was_changed=bool(engine.store.saved_settings.list(context.namespace, IN_USE)),
         remembered=context.remembered,
@@ -80,13 +80,13 @@ def reembed(context: PageContext) -> Response:
 
 def use(context: PageContext) -> Response:
     """Let the namespace use a recipe, or the one that the memory was opened with."""
-    context.engine.recipes.use(context.values.text("name") or None, namespace=context.namespace)
+    context.engine.recipes.use(context.values.text("name") or None)
     return context.go(context.url("/settings") + "#recipes")
 
 
 def roll_back(context: PageContext) -> Response:
     """Take back the last version of a recipe, or the last change of which is in use."""
-    context.engine.recipes.rollback(context.values.text("name") or None, namespace=context.namespace)
+    context.engine.recipes.rollback(context.values.text("name") or None)
     return context.go(context.url("/settings") + "#recipes")
 
 
@@ -137,7 +137,7 @@ def load_demo(context: PageContext) -> Response:
     if context.remembered:
         raise InvalidArgument("namespace", context.namespace, "one without memories, for the demo")
     memories = [replace(memory, namespace=context.namespace) for memory in conversation()]
-    context.engine.remember_many(memories, namespace=context.namespace)
+    context.engine.remember_many(memories)
     return context.go(context.url("/", q="Why did we move the job queue to PostgreSQL?"))
 
 

@@ -62,7 +62,7 @@ class Judged:
 def lab(context: PageContext) -> Response:
     """Show the lab."""
     engine = context.engine
-    training_set = from_feedback(engine, namespace=context.namespace)
+    training_set = from_feedback(engine)
     recall = context.values.text("recall")
     return context.page(
         "lab.html",
@@ -72,10 +72,10 @@ def lab(context: PageContext) -> Response:
         logged=engine.recall_log.how.recalls,
         questions=len(set(training_set.groups)),
         needed=MIN_GROUPS,
-        reactions=len(engine.feedback.list(namespace=context.namespace)),
-        latest=engine.feedback.recalls(namespace=context.namespace, limit=8),
+        reactions=len(engine.feedback.list()),
+        latest=engine.feedback.recalls(limit=8),
         ways={name: text for name, (text, _) in _WAYS.items()},
-        recipe=engine.recipes.get(namespace=context.namespace),
+        recipe=engine.recipes.get(),
         **_outcome(context),
     )
 
@@ -84,7 +84,7 @@ def ask(context: PageContext) -> Response:
     """Run a recall that is logged, and show its hits to be judged."""
     if not context.engine.recall_log.how.recalls:
         raise InvalidArgument("log_recalls", False, "true: what is not logged cannot be learnt from")
-    result = context.engine.recall(context.values.text("q"), namespace=context.namespace)
+    result = context.engine.recall(context.values.text("q"))
     return context.go(context.url("/lab", recall=result.id))
 
 
@@ -92,9 +92,7 @@ def judge(context: PageContext) -> Response:
     """Take down whether a hit was relevant."""
     values = context.values
     recall, memory = values.text("recall"), values.text("memory")
-    context.engine.feedback.record(
-        recall, memory, "relevant", values.text("relevant"), namespace=context.namespace
-    )
+    context.engine.feedback.record(recall, memory, "relevant", values.text("relevant"))
     if context.fragment:
         hit = next((hit for hit in _hits(context, recall) if hit.memory.id == memory), None)
         if hit is not None:
@@ -128,13 +126,7 @@ def keep(context: PageContext) -> Response:
     if job is None or not isinstance(job.result, Tuned | TunedThresholds):
         raise InvalidArgument("tuning", None, "done: there is nothing to install")
     values = context.values
-    saved = install(
-        context.engine,
-        job.result,
-        values.text("name"),
-        use=values.flag("use"),
-        namespace=context.namespace,
-    )
+    saved = install(context.engine, job.result, values.text("name"), use=values.flag("use"))
     if saved is None:
         raise InvalidArgument("tuning", job.result.verdict.reason, "a win; this was refused")
     context.jobs.drop(_KIND, context.namespace)
@@ -168,7 +160,7 @@ def _hits(context: PageContext, recall: str) -> tuple[Judged, ...]:
     ids = [logged.ids[place] for place in logged.shown][:_MAX_HITS]
     memories = context.engine.store.get(context.namespace, ids) if ids else []
     feedback: dict[str, list[Feedback]] = {}
-    for reaction in context.engine.feedback.list(namespace=context.namespace):
+    for reaction in context.engine.feedback.list():
         if reaction.feedback.recall_id == recall:
             feedback.setdefault(reaction.feedback.memory_id, []).append(reaction.feedback)
     return tuple(
@@ -178,7 +170,7 @@ def _hits(context: PageContext, recall: str) -> tuple[Judged, ...]:
 
 
 def _logged(context: PageContext, recall: str) -> LoggedRecall:
-    recalls = context.engine.feedback.recalls(namespace=context.namespace, ids=(recall,))
+    recalls = context.engine.feedback.recalls(ids=(recall,))
     if not recalls:
         raise RecallNotFound(recall, context.namespace)
     return recalls[0]
@@ -298,7 +290,7 @@ def dashboard(context: PageContext) -> Response:
 def create(context: PageContext) -> Response:
     """Start an experiment: the recipe as it is against one with some parameters changed."""
     values = context.values
-    base = context.engine.recipes.get(namespace=context.namespace)
+    base = context.engine.recipes.get()
     changes = read_changes(base, values)
     if not changes:
         raise InvalidArgument("settings", base.name, "a recipe with at least one control turned")
@@ -311,28 +303,27 @@ def create(context: PageContext) -> Response:
         method=values.text("method", METHODS[0]),
         least_users=values.whole("users", 100, 2),
         least_days=values.whole("days", 7, 1),
-        namespace=context.namespace,
     )
     return context.go(context.url("/experiments"))
 
 
 def stop(context: PageContext) -> Response:
     """Stop an experiment."""
-    context.engine.experiments.stop(context.values.text("name"), namespace=context.namespace)
+    context.engine.experiments.stop(context.values.text("name"))
     return context.go(context.url("/experiments"))
 
 
 def keep_winner(context: PageContext) -> Response:
     """Save the recipe of the winner, and use it from now on."""
     engine, name = context.engine, context.values.text("name")
-    status = engine.experiments.status(name, namespace=context.namespace)
+    status = engine.experiments.status(name)
     recipe = winning_recipe(status)
     if recipe is None:
         raise InvalidArgument("name", name, f"an experiment with a winner; {status.reason}")
     evidence: dict[str, Any] = {"by": "experiment", "experiment": name, "reason": status.reason}
     saved = context.values.text("recipe")
-    engine.recipes.save(saved, recipe, evidence=evidence, namespace=context.namespace)
-    engine.recipes.use(saved, namespace=context.namespace)
+    engine.recipes.save(saved, recipe, evidence=evidence)
+    engine.recipes.use(saved)
     return context.go(context.url("/settings") + "#recipes")
 
 
