@@ -181,10 +181,7 @@ def suite(
 
 
 def score(
-    session: Session,
-    run: RunPath,
-    macro: bool = Option(False, help=_MACRO),
-    **labels: Unpack[LabelOptions],
+    session: Session, run: RunPath, macro: bool = Option(False, help=_MACRO), **labels: Unpack[LabelOptions]
 ) -> None:
     """Score a run file: with the labels beside it, or, of any other program, with labels that you name."""
     from memorata.evaluate.tables import sections

@@ -103,11 +103,7 @@ def remember(
 
 
 def correct(
-    session: Session,
-    id: MemoryId,
-    text: Content,
-    speaker: Speaker = None,
-    **options: Unpack[DetailOptions],
+    session: Session, id: MemoryId, text: Content, speaker: Speaker = None, **options: Unpack[DetailOptions]
 ) -> None:
     """Supersede a memory by a new one; the old one stays in its history."""
     fields = _fields(options) | ({} if speaker is None else {"source": {"speaker": speaker}})

@@ -213,13 +213,7 @@ def serve(
         keys = ApiKeys(engine.store, required=required)
         pages = create_pages(engine, keys=keys, hosts=allow_host or ()) if with_pages else None
         api = create_api(
-            engine,
-            keys,
-            limits=limits,
-            hosts=hosts,
-            origins=cors or (),
-            pages=pages,
-            mem0=compat == "mem0",
+            engine, keys, limits=limits, hosts=hosts, origins=cors or (), pages=pages, mem0=compat == "mem0"
         )
         try:
             server.serve(api, sockets, ready, trusted_proxy or (), around, parent)

@@ -62,13 +62,7 @@ class EngineRunner:
     So many `threads` read and as many write at once; `max_calls` are taken in hand.
     """
 
-    def __init__(
-        self,
-        opening: Opening,
-        *,
-        threads: int = THREADS,
-        max_calls: int = MAX_CALLS,
-    ) -> None:
+    def __init__(self, opening: Opening, *, threads: int = THREADS, max_calls: int = MAX_CALLS) -> None:
         self._opening = opening
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="memorata-mcp")
         self._writing = ThreadPoolExecutor(threads, thread_name_prefix="memorata-mcp-writing")
@@ -261,9 +255,7 @@ class _Handlers:
 
 def _result(answer: Answer, *, is_error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(
-        content=[types.TextContent(text=answer.text)],
-        structured_content=answer.data,
-        is_error=is_error,
+        content=[types.TextContent(text=answer.text)], structured_content=answer.data, is_error=is_error
     )
 
 

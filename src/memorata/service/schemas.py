@@ -141,9 +141,7 @@ class NewMemory(MemoryDetails):
     source: SourceInput = SourceInput()
     supersedes: list[Id] = Field([], max_length=MAX_LIST, description="The memories that it replaces.")
     vector: list[Number] | None = Field(
-        None,
-        max_length=MAX_DIMENSION,
-        description="Its vector by the server's embedder, if it is known.",
+        None, max_length=MAX_DIMENSION, description="Its vector by the server's embedder, if it is known."
     )
     embedder: Word = Field("", description="The embedder of the vector; refused if the server has another.")
 
@@ -237,9 +235,7 @@ class RecallRequest(RequestBody):
         examples=["what does Anna drink?"],
     )
     namespaces: list[Word] = Field(
-        [],
-        max_length=MAX_LIST,
-        description="Several namespaces instead of one; acme/* is all below acme.",
+        [], max_length=MAX_LIST, description="Several namespaces instead of one; acme/* is all below acme."
     )
     inherit: Flag = Field(False, description="Also search what is above each namespace, and linked.")
     limit: Annotated[int, Field(strict=True, ge=0, le=MAX_RESULTS)] = 10
@@ -264,8 +260,7 @@ class RecallRequest(RequestBody):
     explain: Flag = Field(False, description="Explain the score of every hit.")
     gate: Flag = Field(True, description="Leave out candidates below the thresholds of the gate.")
     standing: Annotated[int, Field(strict=True, ge=0, le=MAX_BUDGET)] = Field(
-        0,
-        description="Tokens for what holds for every query: pinned memories, instructions, preferences.",
+        0, description="Tokens for what holds for every query: pinned memories, instructions, preferences."
     )
     variants: list[Annotated[str, Field(max_length=MAX_QUERY)]] = Field(
         [],

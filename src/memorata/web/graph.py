@@ -316,8 +316,7 @@ def world(context: PageContext) -> Response:
     narrowed = forms.filter_of(values, forms.spellings(context.engine))
     has_place: dict[str, Any] = {"place": {"exists": True}}
     page = context.engine.list(
-        filter=has_place if narrowed is None else {"and": [has_place, narrowed]},
-        limit=_MAX_PLACED,
+        filter=has_place if narrowed is None else {"and": [has_place, narrowed]}, limit=_MAX_PLACED
     )
     chosen = _chosen(context)
     near: tuple[Nearby, ...] = ()

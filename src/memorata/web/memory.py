@@ -93,11 +93,7 @@ def change(context: PageContext) -> Response:
     """Change the fields of a memory, unless its version has changed since the form was shown."""
     values, id_ = context.values, context.parts["id"]
     memory = context.engine.get(id_)
-    context.engine.update(
-        id_,
-        expected_version=values.whole("version", 0, 1),
-        **changes(values, memory),
-    )
+    context.engine.update(id_, expected_version=values.whole("version", 0, 1), **changes(values, memory))
     return context.go(context.url(f"/memories/{id_}", done="changed"))
 
 

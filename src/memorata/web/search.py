@@ -269,11 +269,7 @@ def palette(context: PageContext) -> Response:
     return context.page("palette.html", entries=options)
 
 
-ROUTES: Final = (
-    PageRoute("/", search),
-    PageRoute("/palette", palette),
-    PageRoute("/recipes", save, "POST"),
-)
+ROUTES: Final = (PageRoute("/", search), PageRoute("/palette", palette), PageRoute("/recipes", save, "POST"))
 
 
 _SCALES: Final = ("weight",)

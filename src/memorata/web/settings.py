@@ -37,10 +37,7 @@ def settings(context: PageContext, secret: str = "") -> Response:
     engine = context.engine
     store: dict[str, Any] = {}
     if context.may_administer:
-        store = {
-            "path": engine.store.path,
-            "statistics": engine.store.statistics(),
-        }
+        store = {"path": engine.store.path, "statistics": engine.store.statistics()}
     return context.page(
         "settings.html",
         secret=secret,

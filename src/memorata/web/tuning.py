@@ -17,11 +17,7 @@ from starlette.responses import Response
 from memorata._frozen import frozen
 from memorata.engine.access import LOCAL
 from memorata.learn.ab_test import Variant
-from memorata.learn.experiments import (
-    METHODS,
-    ExperimentStatus,
-    winning_recipe,
-)
+from memorata.learn.experiments import METHODS, ExperimentStatus, winning_recipe
 from memorata.learn.thresholds import TunedThresholds, tune_gate
 from memorata.learn.training_set import from_feedback, relevance
 from memorata.learn.tuning import Tuned, install, tune_families, tune_recipe, tune_weights

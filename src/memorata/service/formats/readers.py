@@ -415,10 +415,7 @@ def _mem0_memory(number: int, raw: dict[str, Any], text: str, where: str) -> Rec
     if "id" in raw:
         extra["id"] = raw["id"]
     fields: dict[str, Any] = {
-        "id": stable_id(
-            "mem0",
-            raw.get("id") or [text, raw.get("user_id"), raw.get("created_at")],
-        ),
+        "id": stable_id("mem0", raw.get("id") or [text, raw.get("user_id"), raw.get("created_at")]),
         "content": text,
         "metadata": {**metadata, **({"mem0": extra} if extra else {})},
     }
