@@ -49,7 +49,7 @@ class MemorataSession:
 
     async def clear_session(self) -> None:
         """Take everything out of the history; it can be restored."""
-        await asyncio.to_thread(self._forget_all)
+        await asyncio.to_thread(self.engine.forget, filter=self._ours, namespace=self.namespace)
 
     def _add(self, items: list[Any]) -> None:
         latest = self._latest(1)
@@ -79,9 +79,6 @@ class MemorataSession:
             return None
         self.engine.forget(latest[0].id, namespace=self.namespace)
         return latest[0].metadata["item"]
-
-    def _forget_all(self) -> None:
-        self.engine.forget(filter=self._ours, namespace=self.namespace)
 
     def _latest(self, limit: int | None) -> list[Memory]:
         """Return the last items, oldest first; all of them where there is no limit."""

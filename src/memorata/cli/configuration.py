@@ -21,7 +21,6 @@ from memorata.cli.output import memories, one_line, size
 from memorata.model.errors import EmbedderError, InvalidArgument, MemorataError, MissingExtra
 
 if TYPE_CHECKING:
-    from memorata.agents.install import Edit
     from memorata.engine.settings import Settings
     from memorata.store.store import Store
 
@@ -371,7 +370,8 @@ def _change(session: Session, agent: str, *, dry_run: bool, yes: bool, remove: b
     files = [str(edit.path) for edit in changes]
     if not output.json:
         for edit in changes:
-            for line in _diff(edit):
+            before, after = (edit.before or "").splitlines(), (edit.after or "").splitlines()
+            for line in unified_diff(before, after, str(edit.path), str(edit.path), lineterm="", n=1):
                 output.line(line)
     written = bool(changes) and not dry_run
     if written:
@@ -387,9 +387,3 @@ def _change(session: Session, agent: str, *, dry_run: bool, yes: bool, remove: b
         output.say(f"Done. {agent} takes it up when it is started the next time.")
     if not remove and find_spec("mcp") is None:
         output.say("Note: " + str(MissingExtra("The MCP server", "'memorata[mcp]'")))
-
-
-def _diff(edit: Edit) -> list[str]:
-    before = [] if edit.before is None else edit.before.splitlines()
-    after = [] if edit.after is None else edit.after.splitlines()
-    return list(unified_diff(before, after, str(edit.path), str(edit.path), lineterm="", n=1))

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from memorata.engine.access import ApiKeys
     from memorata.engine.settings import Settings
     from memorata.mcp.auth import Verifier
-    from memorata.store.access import ApiKey
 
 _PORT: Final = 8765
 _MCP_PORT: Final = 8766
@@ -231,7 +230,12 @@ def serve(
             sock = stack.enter_context(closing(server.listening(host, port)))
 
         def announce() -> None:
-            _announce(session, server.address_of(sock), key_required=required)
+            address = server.address_of(sock)
+            if session.output.json:
+                session.output.data({"address": address, "key_required": required})
+            else:
+                access = "a key is needed" if required else "no key is needed on this machine"
+                session.output.say(f"Serving at {address} ({access}); Ctrl-C stops it")
 
         if workers == 1:
             answer(engine, [sock], announce)
@@ -326,14 +330,6 @@ def _free_port(port: int) -> Iterator[None]:
         raise InvalidArgument("--port", port, f"one that is free ({strerror(error.errno)})") from error
 
 
-def _announce(session: Session, address: str, *, key_required: bool) -> None:
-    if session.output.json:
-        session.output.data({"address": address, "key_required": key_required})
-    else:
-        access = "a key is needed" if key_required else "no key is needed on this machine"
-        session.output.say(f"Serving at {address} ({access}); Ctrl-C stops it")
-
-
 def _has_key(keys: ApiKeys) -> bool:
     """Return whether there is a valid key."""
     now = datetime.now(UTC)
@@ -379,7 +375,8 @@ def list_(session: Session) -> None:
         output.data({"keys": [key_json(key) for key in keys]})
         return
     for key in keys:
-        row = (key.id, visible(key.name), ",".join(key.namespaces), ",".join(key.scopes), _state(key, now))
+        state = "revoked" if key.revoked_at is not None else "valid" if key.holds_at(now) else "expired"
+        row = (key.id, visible(key.name), ",".join(key.namespaces), ",".join(key.scopes), state)
         output.line("\t".join(row))
     if not keys:
         output.say("There is no key yet; memorata key create makes one")
@@ -400,9 +397,3 @@ def _api_keys(session: Session) -> Iterator[ApiKeys]:
     opening = Session(replace(session.options, namespace=None))
     with opening.memory(create=True) as engine:
         yield ApiKeys(engine.store)
-
-
-def _state(key: ApiKey, now: datetime) -> str:
-    if key.revoked_at is not None:
-        return "revoked"
-    return "valid" if key.holds_at(now) else "expired"

@@ -96,7 +96,10 @@ def create_api(
         from memorata.http.mem0 import router as mem0_router
 
         app.router.routes += [*mem0_router.routes, Route(f"{MEM0}/{{rest:path}}", _NoPage())]
-    app.router.routes.append(Route(DOCS, lambda request: _reference(app), methods=["GET"]))
+    policy = {"Content-Security-Policy": status.POLICY}
+    app.router.routes.append(
+        Route(DOCS, lambda request: HTMLResponse(status.reference_page(app.openapi()), headers=policy))
+    )
     # For any method, unknown ones too: a program is not answered with a page.
     app.router.routes += [Route(path, _NoRoute()) for path in (API, f"{API}/{{rest:path}}")]
     app.mount("/", _NoPage() if pages is None else pages)
@@ -135,7 +138,7 @@ class _NoRoute:
             return
         methods = ", ".join(sorted(allowed))
         detail = f"use {methods}, or see /v1/openapi.json for what else there is"
-        response = errors.problem(405, detail, instance=_instance(scope), headers={"Allow": methods})
+        response = errors.problem(405, detail, instance=errors.request_id(scope), headers={"Allow": methods})
         await response(scope, receive, send)
 
 
@@ -143,18 +146,10 @@ class _NoPage:
     """Answers to everything that there is nothing here."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = errors.problem(404, "see /v1/openapi.json for what there is", instance=_instance(scope))
+        response = errors.problem(
+            404, "see /v1/openapi.json for what there is", instance=errors.request_id(scope)
+        )
         await response(scope, receive, send)
-
-
-def _reference(app: FastAPI) -> HTMLResponse:
-    return HTMLResponse(
-        status.reference_page(app.openapi()), headers={"Content-Security-Policy": status.POLICY}
-    )
-
-
-def _instance(scope: Scope) -> str:
-    return str(scope.get("state", {}).get("request_id", ""))
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

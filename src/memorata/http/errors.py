@@ -24,6 +24,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.types import Scope
 
 from memorata.model.checks import nearest
 from memorata.model.errors import InvalidArgument, MemorataError, shown
@@ -164,12 +165,12 @@ async def respond(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return _refused(request, error)
     request.scope.setdefault("state", {})["error"] = error
-    return error_response(error, request_id(request))
+    return error_response(error, request_id(request.scope))
 
 
-def request_id(request: Request) -> str:
+def request_id(scope: Scope) -> str:
     """Return what the log calls a request."""
-    return str(request.scope.get("state", {}).get("request_id", ""))
+    return str(scope.get("state", {}).get("request_id", ""))
 
 
 def _invalid(request: Request, error: RequestValidationError) -> Response:
@@ -180,7 +181,7 @@ def _invalid(request: Request, error: RequestValidationError) -> Response:
     ]
     unreadable = any(error["type"] == "json_invalid" for error in errors)
     detail = "; ".join(f"{fault['at']}: {fault['problem']}" for fault in faults[:3])
-    return problem(400 if unreadable else 422, detail, instance=request_id(request), errors=faults)
+    return problem(400 if unreadable else 422, detail, instance=request_id(request.scope), errors=faults)
 
 
 def _fault_text(fault: Mapping[str, Any], request: Request) -> str:
@@ -208,7 +209,7 @@ def _refused(request: Request, error: HTTPException) -> Response:
         # The framework says of a body only that it could not be read.
         detail = _unreadable(error.__cause__)
     headers = dict(error.headers or {})
-    return problem(error.status_code, detail, instance=request_id(request), headers=headers)
+    return problem(error.status_code, detail, instance=request_id(request.scope), headers=headers)
 
 
 def _unreadable(cause: BaseException) -> str:

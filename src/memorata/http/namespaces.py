@@ -180,7 +180,9 @@ async def import_(context: UnkeyedWriteContext, request: Request) -> Response:
     problems = [{"line": note["line"], "problem": note["problem"]} for note in importer.notes.problems]
     if failed and not any(counts.values()):
         faults = [{"at": f"line {note['line']}", "problem": note["problem"]} for note in problems[:20]]
-        return problem(422, "none of the lines could be read", instance=request_id(request), errors=faults)
+        return problem(
+            422, "none of the lines could be read", instance=request_id(request.scope), errors=faults
+        )
     answer = {**counts, "import_id": importer.import_id, "failed": failed, "problems": problems}
     return json_response(answer)
 

@@ -67,12 +67,12 @@ async def ready(request: Request) -> Response:
     """Tell whether the server can answer: its database can be read, and it is not about to stop."""
     server: ServerState = request.app.state.server
     if server.jobs.closing:
-        return problem(503, "the server is about to stop", instance=request_id(request))
+        return problem(503, "the server is about to stop", instance=request_id(request.scope))
     try:
         await server.workers.run(lambda: server.engine.store.setting("embedder"), seconds=5)
     except MemorataError:
         detail = "the database cannot be read; the server's log says why"
-        return problem(503, detail, instance=request_id(request))
+        return problem(503, detail, instance=request_id(request.scope))
     return json_response({"status": "ready", "version": __version__})
 
 

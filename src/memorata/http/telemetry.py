@@ -50,10 +50,12 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         fields = getattr(record, "fields", None)
+        # What a library says, before anything is put in; asyncio puts all of it in before.
+        template = "event loop" if record.name == "asyncio" else str(record.msg)
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "event": record.getMessage() if fields is not None or self._contents else _template(record),
+            "event": record.getMessage() if fields is not None or self._contents else template,
             "logger": record.name,
         }
         if isinstance(fields, Mapping):
@@ -73,11 +75,6 @@ def error_fields(error: BaseException, *, contents: bool = False) -> dict[str, A
     at = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
     words = {"message": str(error)} if contents else {}
     return {"error": type(error).__name__, "at": at, **words}
-
-
-def _template(record: logging.LogRecord) -> str:
-    """Return what a library says, before anything is put in; asyncio puts all of it in before."""
-    return "event loop" if record.name == "asyncio" else str(record.msg)
 
 
 def set_up(level: str = "info", *, contents: bool = False, stream: TextIO | None = None) -> logging.Handler:
@@ -153,34 +150,17 @@ class Metrics:
         self._shared = _FOLDER in os.environ
         if not self._shared:
             ProcessCollector(registry=self._registry)
-        self.requests = Counter(
-            "memorata_http_requests",
-            "Requests, by method, route and status.",
-            ["method", "route", "status"],
-            registry=self._registry,
+        counter = partial(Counter, registry=self._registry)
+        gauge = partial(Gauge, registry=self._registry, multiprocess_mode="livesum")
+        labels = ["method", "route"]
+        self.requests = counter(
+            "memorata_http_requests", "Requests, by method, route and status.", [*labels, "status"]
         )
-        self.seconds = Histogram(
-            "memorata_http_request_seconds",
-            "How long requests took.",
-            ["method", "route"],
-            buckets=_BUCKETS,
-            registry=self._registry,
-        )
-        self.open = Gauge(
-            "memorata_http_requests_open",
-            "Requests not answered yet.",
-            registry=self._registry,
-            multiprocess_mode="livesum",
-        )
-        self.busy = Gauge(
-            "memorata_http_work",
-            "Requests on a thread or waiting for one.",
-            registry=self._registry,
-            multiprocess_mode="livesum",
-        )
-        self.replayed = Counter(
-            "memorata_http_replayed", "Writes that had been done already.", registry=self._registry
-        )
+        took = "memorata_http_request_seconds", "How long requests took."
+        self.seconds = Histogram(*took, labels, buckets=_BUCKETS, registry=self._registry)
+        self.open = gauge("memorata_http_requests_open", "Requests not answered yet.")
+        self.busy = gauge("memorata_http_work", "Requests on a thread or waiting for one.")
+        self.replayed = counter("memorata_http_replayed", "Writes that had been done already.")
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""

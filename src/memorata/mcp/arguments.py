@@ -84,21 +84,21 @@ class Remember(Arguments):
         description="One fact, preference, decision or event, complete in itself: names, not 'he' or 'it'."
     )
     category: Word = Field(
-        default="fact", description="What kind of thing: fact, preference, decision, event, task, …"
+        "fact", description="What kind of thing: fact, preference, decision, event, task, …"
     )
-    tags: list[Word] = Field(default=[], max_length=20, description="Words to filter by later.")
+    tags: list[Word] = Field([], max_length=20, description="Words to filter by later.")
     entities: list[Name] = Field(
-        default=[], max_length=20, description="Who and what it is about; names in the text are found anyway."
+        [], max_length=20, description="Who and what it is about; names in the text are found anyway."
     )
-    importance: float = Field(default=0.5, ge=0, le=1, description="From 0, a remark, to 1, vital.")
+    importance: float = Field(0.5, ge=0, le=1, description="From 0, a remark, to 1, vital.")
     valid_from: Time | None = Field(
-        default=None, description="When it happened or began to hold, if not now. ISO 8601 with a zone."
+        None, description="When it happened or began to hold, if not now. ISO 8601 with a zone."
     )
     expires_at: Time | None = Field(
-        default=None, description="When it should stop being recalled. ISO 8601 with a zone."
+        None, description="When it should stop being recalled. ISO 8601 with a zone."
     )
-    speaker: str = Field(default="", max_length=200, description="Who said it.")
-    session: str = Field(default="", max_length=200, description="The conversation it was said in.")
+    speaker: str = Field("", max_length=200, description="Who said it.")
+    session: str = Field("", max_length=200, description="The conversation it was said in.")
 
 
 class Recall(Arguments):
@@ -113,34 +113,34 @@ class Recall(Arguments):
     limit: Limit = 10
     budget: Budget = DEFAULT_BUDGET
     namespaces: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
-        default=[],
+        [],
         max_length=20,
         description="Ask these instead of your own: acme/api; acme/* is acme and all below it.",
     )
-    inherit: bool = Field(default=False, description="Also what is above, and what is linked.")
-    category: Word | None = Field(default=None, description="Only memories of this category.")
-    tags: list[Word] = Field(default=[], max_length=20, description="Only memories with one of these tags.")
+    inherit: bool = Field(False, description="Also what is above, and what is linked.")
+    category: Word | None = Field(None, description="Only memories of this category.")
+    tags: list[Word] = Field([], max_length=20, description="Only memories with one of these tags.")
     since: Time | None = Field(
-        default=None, description="Only memories of what happened from then on. ISO 8601 with a zone."
+        None, description="Only memories of what happened from then on. ISO 8601 with a zone."
     )
     until: Time | None = Field(
-        default=None, description="Only memories of what happened before then. ISO 8601 with a zone."
+        None, description="Only memories of what happened before then. ISO 8601 with a zone."
     )
     history: list[Annotated[str, Field(max_length=4_000)]] = Field(
-        default=[],
+        [],
         max_length=20,
         description="The last turns of this conversation, oldest first, to resolve pronouns of the query.",
     )
     as_of: Time | None = Field(
-        default=None, description="Answer with what was believed at that moment. ISO 8601 with a zone."
+        None, description="Answer with what was believed at that moment. ISO 8601 with a zone."
     )
     recipe: Word | None = Field(
-        default=None,
+        None,
         description="How to search, by name, if not as usual: confident also says how far several ways of "
         "asking agree, precise lets a re-ranker read the best.",
     )
     variants: list[Annotated[str, Field(min_length=1, max_length=4_000)]] = Field(
-        default=[],
+        [],
         max_length=8,
         description="The same question in other words; the answer then says how far the results agree.",
     )
@@ -176,12 +176,10 @@ class Relate(Arguments):
     type: Word = Field(description="What it is, in a few words joined by _: works_at, knows, part_of.")
     object: Name = Field(description="Whom or what it leads to, such as Bank of England.")
     memory: Id | None = Field(
-        default=None,
+        None,
         description="The memory that says so; the relation ends when that is forgotten or corrected.",
     )
-    valid_from: Time | None = Field(
-        default=None, description="Since when it holds, if known. ISO 8601 with a zone."
-    )
+    valid_from: Time | None = Field(None, description="Since when it holds, if known. ISO 8601 with a zone.")
 
 
 class Explore(Arguments):
@@ -190,17 +188,11 @@ class Explore(Arguments):
     former_names = {"about": "entity"}
 
     entity: Name | None = Field(
-        default=None, description="A person, place or thing; left out, the best known ones are listed."
+        None, description="A person, place or thing; left out, the best known ones are listed."
     )
-    to: Name | None = Field(
-        default=None, description="Another one: show how the two are connected. Needs `entity`."
-    )
-    depth: Annotated[int, Field(ge=1, le=4)] = Field(
-        default=2, description="How many steps a connection may have."
-    )
-    hubs: bool = Field(
-        default=False, description="Without `entity`: those that most leads to, by PageRank, instead."
-    )
+    to: Name | None = Field(None, description="Another one: show how the two are connected. Needs `entity`.")
+    depth: Annotated[int, Field(ge=1, le=4)] = Field(2, description="How many steps a connection may have.")
+    hubs: bool = Field(False, description="Without `entity`: those that most leads to, by PageRank, instead.")
     limit: Limit = 10
     budget: Budget = DEFAULT_BUDGET
 
@@ -216,7 +208,7 @@ class Feedback(Arguments):
         description="What the value says: if it helped to answer, a rating, a thumb; or that it was used."
     )
     value: Annotated[int, Field(ge=1, le=5)] | Literal["yes", "no", "up", "down"] | None = Field(
-        default=None,
+        None,
         description="For relevant yes or no; for a rating from 1, useless, to 5; for thumbs up or down.",
     )
 

@@ -237,10 +237,16 @@ def _connections(engine: Engine, entity: str, to: str, args: Explore) -> Answer:
     paths = engine.graph.paths(entity, to=to, depth=args.depth, paths=args.limit)
     if not paths.paths:
         return Answer(f"No connection of up to {args.depth} steps is known between the two.")
-    rows = [
-        Row(row({"from": path.start, "steps": [_step(step) for step in map(asdict, path.steps)]}))
-        for path in paths.paths
-    ]
+    rows = []
+    for path in paths.paths:
+        # The relation, whether it is followed backwards, and where it leads.
+        steps = [
+            {"type": step.type}
+            | ({} if step.forward else {"backwards": True})
+            | ({"entity": step.entity} if step.memory is None else {"memory": step.memory})
+            for step in path.steps
+        ]
+        rows.append(Row(row({"from": path.start, "steps": steps})))
     more = "" if paths.truncated is None else " There may be more than these."
     return within_budget(f"How the two are connected, shortest first.{more}", rows, args.budget)
 
@@ -261,12 +267,6 @@ def _surroundings(engine: Engine, entity: str, args: Explore) -> Answer:
 
 def _counted(number: int, one: str, more: str) -> str:
     return f"1 {one}" if number == 1 else f"{number:,} {more}"
-
-
-def _step(step: dict[str, Any]) -> dict[str, Any]:
-    """Return one step of a connection: the relation, whether it is followed backwards, and where it leads."""
-    leads = {"entity": step["entity"]} if step["memory"] is None else {"memory": step["memory"]}
-    return {"type": step["type"], **({} if step["forward"] else {"backwards": True}), **leads}
 
 
 @tool("Remember something")

@@ -241,7 +241,7 @@ def _failed(context: PageContext, request: Request, error: MemorataError) -> Res
 
 def _bare(site: _Site, request: Request, token: str = "") -> PageContext:
     """Return the context of a visitor without any permission."""
-    theme = request.cookies.get(THEME_COOKIE, "")
+    theme, headers = request.cookies.get(THEME_COOKIE, ""), request.headers
     return PageContext(
         engine=site.engine,
         namespace=site.engine.namespace,
@@ -253,8 +253,8 @@ def _bare(site: _Site, request: Request, token: str = "") -> PageContext:
         token=token,
         now=site.sessions.now(),
         jobs=site.jobs,
-        fragment=_is_fragment(request),
-        target=request.headers.get("hx-target", ""),
+        fragment=headers.get("hx-request") == "true" and headers.get("hx-history-restore-request") != "true",
+        target=headers.get("hx-target", ""),
         may_write=False,
         may_administer=False,
         login=site.sessions.key_required,
@@ -320,11 +320,6 @@ async def _values(request: Request) -> Values:
         # Nobody reads the answer, but the log and the metrics tell it from a failure of ours.
         raise HTTPException(400, "the form is not all there") from error
     return Values.of(bytes(body))
-
-
-def _is_fragment(request: Request) -> bool:
-    headers = request.headers
-    return headers.get("hx-request") == "true" and headers.get("hx-history-restore-request") != "true"
 
 
 def _to_login(context: PageContext) -> Response:

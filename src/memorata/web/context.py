@@ -84,7 +84,8 @@ class PageSessions:
     def browser(self, request: Request) -> Browser:
         """Return the browser of a request, and what it may do."""
         host = request.url.hostname or ""
-        if not self.key_required and host not in self._hosts and not _is_local(host):
+        local = host in self._hosts or is_loopback(host) or host.endswith(".localhost")
+        if not self.key_required and not local:
             raise AccessDenied("without a key this page is served under localhost only")
         existing = self._sessions.read(request.cookies.get(cookie_name(request), ""))
         session = self._sessions.new() if existing is None else existing
@@ -125,10 +126,6 @@ def _host(origin: str) -> str:
     except ValueError:
         # No browser sends such a header, so the request does not come from our page.
         return ""
-
-
-def _is_local(host: str) -> bool:
-    return is_loopback(host) or host.endswith(".localhost")
 
 
 POLICY: Final = "; ".join(

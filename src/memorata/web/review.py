@@ -198,7 +198,8 @@ def _with_winner(group: DuplicateGroup, keep: str) -> DuplicateGroup:
     chosen = next((member for member in members if member.id == keep), None)
     if chosen is None:
         raise InvalidArgument("keep", keep, "one of " + ", ".join(member.id for member in members))
-    losers = _oldest_first([member for member in members if member is not chosen])
+    others = [member for member in members if member is not chosen]
+    losers = tuple(sorted(others, key=lambda memory: (memory.created_at, memory.id)))
     reasons = dict(zip((repeat.id for repeat in group.repeats), group.reasons, strict=True))
     kept_reasons = tuple(reasons.get(memory.id, _BY_HAND) for memory in losers)
     return DuplicateGroup(chosen, losers, chosen.content, group.kind, kept_reasons)
@@ -210,10 +211,6 @@ def _merged(group: DuplicateGroup) -> DuplicateGroup:
     winner = group.keep if resolved.winner is None else resolved.winner
     merged = _with_winner(group, winner.id)
     return replace(merged, content=merged.content if resolved.survivor is None else resolved.survivor.content)
-
-
-def _oldest_first(memories: Sequence[Memory]) -> tuple[Memory, ...]:
-    return tuple(sorted(memories, key=lambda memory: (memory.created_at, memory.id)))
 
 
 def _pairs(context: PageContext) -> tuple[Pair, ...]:

@@ -150,11 +150,10 @@ def sentence(row: Row) -> str:
         ((piece.value / total, piece.label) for piece in row.pieces if piece.value > 0), reverse=True
     )
     parts = [f"{100 * share:.0f} % {label}" for share, label in shares[:_MAX_SHARES] if share >= _MIN_SHARE]
-    return f"{row.hit.reason[:-1]}. Its score is made of {_listed(parts)}." if parts else row.hit.reason
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    if not parts:
+        return row.hit.reason
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{row.hit.reason[:-1]}. Its score is made of {listed}."
 
 
 def _sides(

@@ -9,6 +9,7 @@ may be open all day.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -62,7 +63,7 @@ def lab(context: PageContext) -> Response:
     recall = context.values.text("recall")
     return context.page(
         "lab.html",
-        query=_logged_query(context, recall) if recall else "",
+        query=(_logged(context, recall).query or "") if recall else "",
         recall=recall,
         hits=_hits(context, recall) if recall else (),
         logged=engine.recall_log.how.recalls,
@@ -145,10 +146,6 @@ def _drawn(tuned: _Result) -> Plot | None:
     now, chosen = float(getattr(tuned.base, name)), float(getattr(tuned.recipe, name))
     marks = {"in use": now} if now == chosen else {"in use": now, "found": chosen}
     return plotted(sorted(points.items()), name.replace("_", " "), tuned.metric, marks)
-
-
-def _logged_query(context: PageContext, recall: str) -> str:
-    return _logged(context, recall).query or ""
 
 
 def _hits(context: PageContext, recall: str) -> tuple[Judged, ...]:
@@ -235,12 +232,8 @@ def plotted(
         return HEIGHT - _BOTTOM_MARGIN - (y - low) / (high - low) * (HEIGHT - _BOTTOM_MARGIN - _RIGHT_MARGIN)
 
     drawn = tuple(Mark("", across(x), upwards(y), x, y) for x, y in points)
-    marked = tuple(
-        Mark(label, point.x, point.y, point.value, point.height)
-        for label, coordinate in marks.items()
-        for point in drawn
-        if point.value == coordinate
-    )
+    named = [(label, point) for label, at in marks.items() for point in drawn if point.value == at]
+    marked = tuple(replace(point, label=label) for label, point in named)
     return Plot(
         " ".join(f"{point.x:.1f},{point.y:.1f}" for point in drawn),
         drawn,
