@@ -12,7 +12,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata.model.errors import MemorataError, MemoryNotFound, MissingExtra
-from memorata.store.entries import all_pages
+from memorata.service.transfer import listed
 
 try:
     from anthropic.lib.tools import ToolError
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 NAMESPACE: Final = "claude"
 _ROOT: Final = "/memories"
-_PAGE_SIZE: Final = 1_000
 _NUMBER_WIDTH: Final = 6
 _DIRECTORY_SIZE: Final = 4096
 # A memory has a text; a file may be blank.
@@ -186,13 +185,7 @@ class MemorataMemoryTool(BetaAbstractMemoryTool):
         # "0" comes next after "/".
         inside = {"metadata.path": {">=": path + "/", "<": path + "0"}}
         condition = {"category": "file", "or": [{"metadata.path": path}, inside]}
-        return list(
-            all_pages(
-                lambda cursor: self.engine.list(
-                    namespace=self.namespace, filter=condition, limit=_PAGE_SIZE, cursor=cursor
-                )
-            )
-        )
+        return list(listed(self.engine, condition, namespace=self.namespace))
 
 
 class MemorataAsyncMemoryTool(BetaAsyncAbstractMemoryTool):

@@ -17,7 +17,7 @@ import numpy as np
 
 from memorata.model.errors import MemoryNotFound, MissingExtra
 from memorata.service.conversation import recalled_text
-from memorata.store.entries import all_pages
+from memorata.service.transfer import listed
 from memorata.store.filters import Field
 
 try:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from memorata.model.memory import Memory
 
 NAMESPACE: Final = "crewai"
-_PAGE_SIZE: Final = 1_000
 
 
 class MemorataStorage:
@@ -167,15 +166,7 @@ class MemorataStorage:
         return await asyncio.to_thread(self.delete, *args, **kwargs)
 
     def _records(self, scope: str | None) -> list[MemoryRecord]:
-        conditions = _conditions(scope)
-        return [
-            _record(memory)
-            for memory in all_pages(
-                lambda cursor: self.engine.list(
-                    namespace=self.namespace, filter=conditions, limit=_PAGE_SIZE, cursor=cursor
-                )
-            )
-        ]
+        return list(map(_record, listed(self.engine, _conditions(scope), namespace=self.namespace)))
 
     def _vector(self, embedding: list[float] | None) -> Any:  # noqa: ANN401 - an array, or None
         if not embedding:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memorata.engine.write.writer import KEY, KEY_CREATED_AT
 from memorata.model.errors import MemoryNotFound, MissingExtra
-from memorata.store.entries import all_pages
+from memorata.service.transfer import PAGE_SIZE, listed
 from memorata.store.filters import unexpired
 
 try:
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from memorata.model.memory import Memory
 
 NAMESPACE: Final = "langgraph"
-_PAGE_SIZE: Final = 1_000
 _OPERATORS: Final = {"$eq": "=", "$ne": "!=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 # LangGraph's labels hold no period, and no character comes after the last one there is.
 _BETWEEN: Final = "."
@@ -177,11 +176,8 @@ class MemorataStore(BaseStore):
         """Return memories that have not expired, newest first; all of them where there is no limit."""
         alive = unexpired(self.engine.now())
         both = alive if conditions is None else {"and": [conditions, alive]}
-        size = _PAGE_SIZE if limit is None else min(_PAGE_SIZE, limit)
-        listed = all_pages(
-            lambda cursor: self.engine.list(namespace=self.namespace, filter=both, limit=size, cursor=cursor)
-        )
-        return list(islice(listed, limit))
+        size = PAGE_SIZE if limit is None else min(PAGE_SIZE, limit)
+        return list(islice(listed(self.engine, both, namespace=self.namespace, page=size), limit))
 
     def _refresh(self, memory: Memory, refresh: bool) -> None:
         """Let an item that was read live as long again, if LangGraph says so."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memorata.model.errors import MissingExtra
 from memorata.service.conversation import recalled_text
 from memorata.service.formats.record import text_of
-from memorata.store.entries import all_pages
+from memorata.service.transfer import PAGE_SIZE, listed
 
 try:
     from agents import FunctionTool, function_tool
@@ -19,8 +19,6 @@ except ImportError as error:
 if TYPE_CHECKING:
     from memorata.engine import Engine
     from memorata.model.memory import Memory
-
-_PAGE_SIZE = 1_000
 
 
 class MemorataSession:
@@ -82,15 +80,9 @@ class MemorataSession:
 
     def _latest(self, limit: int | None) -> list[Memory]:
         """Return the last items, oldest first; all of them where there is no limit."""
-        listed = all_pages(
-            lambda cursor: self.engine.list(
-                namespace=self.namespace,
-                filter=self._ours,
-                limit=min(limit or _PAGE_SIZE, _PAGE_SIZE),
-                cursor=cursor,
-            )
-        )
-        return list(islice(listed, limit))[::-1]
+        size = min(limit or PAGE_SIZE, PAGE_SIZE)
+        newest = listed(self.engine, self._ours, namespace=self.namespace, page=size)
+        return list(islice(newest, limit))[::-1]
 
 
 def recall_tool(engine: Engine, *, namespace: str | None = None, limit: int = 8) -> FunctionTool:

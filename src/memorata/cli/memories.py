@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, Unpack
 
 from typer import Argument, Option
@@ -41,7 +40,6 @@ from memorata.model.errors import InvalidArgument, NotGiven
 if TYPE_CHECKING:
     from memorata.engine import Engine
     from memorata.model.memory import Memory
-    from memorata.store.entries import Page
 
 _EXCERPT_LENGTH: Final = 70
 _MAX_CONTRADICTIONS: Final = 3
@@ -49,7 +47,6 @@ _MAX_CONTRADICTIONS: Final = 3
 _LONG_TEXT: Final = 20_000
 """Characters from which a text is more than one memory should hold."""
 _MAX_LISTED: Final = 20
-_PAGE_SIZE: Final = 500
 
 Content = Annotated[list[str], Argument(metavar="TEXT", help="The content; - reads it from stdin.")]
 Speaker = Annotated[str | None, Option("--speaker", help="The speaker.")]
@@ -234,9 +231,9 @@ def purge(
             if yes and memory.id != id_ and not dry_run:
                 raise InvalidArgument("ID", id_, f"the whole id, {memory.id}, without a confirmation")
         if filter is not None:
-            from memorata.store.entries import all_pages
+            from memorata.service.transfer import listed
 
-            matches = list(all_pages(partial(_page, engine, filter)))
+            matches = list(listed(engine, filter, hidden=True, oldest_first=True))
         whole_ids = [memory.id for memory in matches]
         purged = [] if yes and not dry_run else engine.purge(*whole_ids, dry_run=True)
         if dry_run:
@@ -264,10 +261,6 @@ def _check_selection(ids: Sequence[str] | None, filter: dict[str, Any] | None) -
         raise NotGiven("ID or --filter", "(one of the two, not both)")
     if filter == {}:
         raise InvalidArgument("--filter", filter, 'at least one condition; {"id": {"exists": true}} is all')
-
-
-def _page(engine: Engine, condition: dict[str, Any], cursor: str | None) -> Page:
-    return engine.list(filter=condition, cursor=cursor, hidden=True, oldest_first=True, limit=_PAGE_SIZE)
 
 
 @contextmanager

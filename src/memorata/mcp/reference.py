@@ -37,7 +37,6 @@ TYPE: Final = "entity_type"
 OBSERVED: Final = "observation_of"
 """The keys under which a memory's metadata say what it is here."""
 _MAX_ITEMS: Final = 1_000
-_PAGE_SIZE: Final = 500
 _MAX_RECALLED: Final = 10
 _WRITE_LOCK: Final = threading.Lock()
 """Held from looking for a name to writing it, so that two calls at once do not both find it missing."""
@@ -202,10 +201,9 @@ class KnowledgeGraph:
 
     def _memories(self, filter: Json) -> Iterator[Memory]:
         """Yield the memories that pass a filter, the oldest first."""
-        from memorata.store.entries import all_pages
+        from memorata.service.transfer import listed
 
-        listed = all_pages(lambda cursor: self.engine.list(filter=filter, limit=_PAGE_SIZE, cursor=cursor))
-        return reversed(list(listed))
+        return reversed(list(listed(self.engine, filter)))
 
 
 def _folded(name: str) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from memorata.engine.write.writer import KEY, KEY_CREATED_AT, version_id
 from memorata.model.errors import MemoryNotFound
 from memorata.service.formats.record import text_of
-from memorata.store.entries import all_pages
+from memorata.service.transfer import PAGE_SIZE, listed
 from memorata.store.filters import Field, unexpired
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 SCOPES: Final = ("user_id", "agent_id", "run_id", "app_id")
 NAMESPACE: Final = "mem0"
-_PAGE_SIZE: Final = 1_000
 _OPERATORS: Final = {
     "eq": "=",
     "ne": "!=",
@@ -311,18 +310,14 @@ class Memory:
             raise UnknownMemory(memory_id, self.namespace) from error
 
     def _listed(
-        self, conditions: Json | None, *, show_expired: bool, page: int = _PAGE_SIZE
+        self, conditions: Json | None, *, show_expired: bool, page: int = PAGE_SIZE
     ) -> Iterator[Remembered]:
         """Yield memories, newest first."""
         parts = [] if conditions is None else [conditions]
         if not show_expired:
             parts.append(unexpired(self.engine.now()))
         both = _and(parts) if parts else None
-        return all_pages(
-            lambda cursor: self.engine.list(
-                namespace=self.namespace, filter=both, limit=min(page, _PAGE_SIZE), cursor=cursor
-            )
-        )
+        return listed(self.engine, both, namespace=self.namespace, page=min(page, PAGE_SIZE))
 
 
 def _opened(config: Mapping[str, Any]) -> Engine:

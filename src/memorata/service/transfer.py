@@ -31,13 +31,14 @@ from memorata.service.formats import SUFFIXES, format_of
 from memorata.service.formats.record import Notes, Record, is_declaration
 from memorata.service.record_writer import ImportCounts, ImportedDeclaration, ImportedMemory, RecordWriter
 from memorata.store.entities import EntityRecord
-from memorata.store.entries import Hidden
+from memorata.store.entries import Hidden, all_pages
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
     from memorata.engine.graph.entities import About
 
 
+PAGE_SIZE: Final = 1_000
 _SINCE: Final = ("forgotten_at", "superseded_at")
 _HIDDEN: Final = (*_SINCE, "end_given", "repeat")
 _ROW_FIELDS: Final = ("kind", "namespace")
@@ -58,6 +59,20 @@ def export_rows(
     for path in namespaces:
         yield from (entity_row(record, path) for record in store.entities.list(path))
         yield from (relation_row(relation, path) for relation in store.relations.list(path))
+
+
+def listed(
+    engine: Engine,
+    filter: Mapping[str, Any] | None = None,
+    *,
+    namespace: str | None = None,
+    page: int = PAGE_SIZE,
+    **order: bool,
+) -> Iterator[Memory]:
+    """Yield all memories that pass a filter, newest first unless `order` says otherwise, a page at a time."""
+    return all_pages(
+        lambda cursor: engine.list(namespace=namespace, filter=filter, limit=page, cursor=cursor, **order)
+    )
 
 
 def about_rows(about: About, namespace: str) -> Iterator[Json]:
