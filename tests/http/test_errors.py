@@ -8,7 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from memorata import Engine
-from memorata.http.errors import error_response, problem, retry_after, status_of
+from memorata.http.context import TooManyRequests
+from memorata.http.errors import error_response, problem, status_of
 from memorata.model import errors
 from memorata.model.errors import MemorataError
 from memorata.service.errors import Overloaded, TimedOut
@@ -78,8 +79,8 @@ def test_what_cannot_be_written_in_ascii_is_escaped() -> None:
 
 
 def test_who_has_to_wait_is_told_how_long() -> None:
-    assert retry_after(0.2) == "1"
-    assert retry_after(7.1) == "8"
+    assert TooManyRequests(0.2).headers == {"Retry-After": "1"}
+    assert TooManyRequests(7.1).headers == {"Retry-After": "8"}
 
 
 def test_a_misspelt_parameter_is_told_of_with_the_one_that_may_be_meant(client: TestClient, tea: str) -> None:

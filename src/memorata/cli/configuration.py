@@ -54,10 +54,7 @@ def doctor(session: Session) -> None:
     report["agents"] = _agents(advice)
     _check_reranker(settings, advice)
     report["advice"] = advice
-    if session.output.json:
-        session.output.data(report)
-    else:
-        _show_report(session, report)
+    _show_report(session, report)
 
 
 def _agents(advice: list[str]) -> list[str]:
@@ -199,9 +196,8 @@ def _show_report(session: Session, report: dict[str, Any]) -> None:
         state = database["problem"]
     else:
         state = f"{memories(database['memories'])}, {size(database['bytes'])}"
-    if embedder["name"] is None:
-        used = f"{embedder['specification']} cannot be used"
-    else:
+    used = f"{embedder['specification']} cannot be used"
+    if embedder["name"] is not None:
         used = f"{embedder['name']} ({embedder['dimension']} dimensions)"
     rows = [
         ("memorata", report["memorata"]),
@@ -220,11 +216,9 @@ def _show_report(session: Session, report: dict[str, Any]) -> None:
         *(("", f"{name}: {origin}") for name, origin in report["settings"].items() if origin != "default"),
         ("", f"default: {', '.join(n for n, origin in report['settings'].items() if origin == 'default')}"),
     ]
-    session.output.pairs(rows)
-    for text in report["advice"]:
+    session.output.pairs(rows, report)
+    for text in () if session.output.json else report["advice"] or ["none, all is well"]:
         session.output.line(f"advice: {text}")
-    if not report["advice"]:
-        session.output.line("advice: none, all is well")
 
 
 def trust(
@@ -246,11 +240,8 @@ def trust(
 
     consent, output = user_trust(), session.output
     if listed:
-        if output.json:
-            output.data({"settings_files": consent.files, "sources": consent.sources})
-        else:
-            for name in (*consent.files, *consent.sources):
-                output.line(one_line(name))
+        names = map(one_line, (*consent.files, *consent.sources))
+        output.result({"settings_files": consent.files, "sources": consent.sources}, *names)
     elif withdraw is not None:
         if not consent.withdraw(withdraw):
             raise InvalidArgument("--withdraw", withdraw, "one of those that memorata trust --list shows")

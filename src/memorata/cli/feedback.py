@@ -86,18 +86,10 @@ def replay(
         replayed = replay_log(engine, base, changes, since=since, limit=limit)
     replay_result, output = replayed.replay, session.output
     if output.json:
-        output.data(
-            {
-                "recipe": replayed.recipe.as_dict(),
-                "recalls": replay_result.recalls,
-                "judged": replay_result.judged,
-                "changed": replay_result.changed,
-                "faithful": replayed.faithful,
-                "kept_as_logged": replayed.kept,
-                "gains": replay_result.gains,
-                "moved": replay_result.moved[:moves],
-            }
-        )
+        counts = {name: getattr(replay_result, name) for name in ("recalls", "judged", "changed", "gains")}
+        about = {"faithful": replayed.faithful, "kept_as_logged": replayed.kept}
+        moved_hits = replay_result.moved[:moves]
+        output.data({"recipe": replayed.recipe.as_dict(), **counts, **about, "moved": moved_hits})
         return
     rows = [(name, interval(gain)) for name, gain in replay_result.gains.items()]
     output.table(("measure", f"gain on {counted(replay_result.judged, 'judged recall')}"), rows)
@@ -145,26 +137,17 @@ def retune(
 
         plot.mkdir(parents=True, exist_ok=True)
         drawn = [(at, event) for at, event in record if event.measure == SIMILARITY]
-        weeks = dict(
-            zip(_distinct_times([at for at, _ in drawn]), (event for _, event in drawn), strict=True)
-        )
+        times = _distinct_times([at for at, _ in drawn])
+        weeks = {time: event for time, (_, event) in zip(times, drawn, strict=True)}
         output.say(f"Drawn: {draw_drift(weeks, plot / 'drift.svg')}")
     if output.json:
-        decision, confidence = (
-            None if decision is None else recorded(decision)
-            for decision in (outcome.decision, outcome.confidence)
-        )
-        past = [{"at": at.isoformat(), **recorded(event)} for at, event in record]
-        output.data(
-            {
-                "due": outcome.due.isoformat(),
-                "decision": decision,
-                "confidence": confidence,
-                "recipe": outcome.recipe,
-                "dry_run": dry_run,
-                "record": past,
-            }
-        )
+        decided = {
+            name: None if (decision := getattr(outcome, name)) is None else recorded(decision)
+            for name in ("decision", "confidence")
+        }
+        past = [{"at": at, **recorded(event)} for at, event in record]
+        about = {"recipe": outcome.recipe, "dry_run": dry_run, "record": past}
+        output.data({"due": outcome.due, **decided, **about})
     elif outcome.decision is None:
         output.line(f"not yet: the next run is due {outcome.due:%Y-%m-%d %H:%M} UTC")
     else:

@@ -81,6 +81,8 @@ def consolidate(
     address: str | None = Option(None, metavar="URL", help="Its address, usually ending in /v1."),
 ) -> None:
     """Propose summaries of episodes on one theme, show open proposals, and accept or reject them."""
+    from memorata.service.codec import summary_json
+
     output = session.output
     if dry_run and (accept or reject):
         raise InvalidArgument("--dry-run", dry_run, "left out where proposals are accepted or rejected")
@@ -94,21 +96,13 @@ def consolidate(
             proposed = engine.lifecycle.consolidate(dry_run=dry_run, writer=_writer(session, model, address))
         waiting = proposed if dry_run else engine.lifecycle.summaries()
     if output.json:
-        rows = [
-            {
-                "id": proposal.summary.id,
-                "content": proposal.summary.content,
-                "sources": list(proposal.sources),
-            }
-            for proposal in waiting
-        ]
-        output.data({"accepted": accepted, "rejected": rejected, "proposed": len(proposed), "waiting": rows})
+        decided = {"accepted": accepted, "rejected": rejected, "proposed": len(proposed)}
+        output.data({**decided, "waiting": list(map(summary_json, waiting))})
         return
+    shown, indent = (visible, "  id ") if output.terminal else (one_line, "\t")
     for proposal in waiting:
-        output.line(
-            visible(proposal.summary.content) if output.terminal else one_line(proposal.summary.content)
-        )
-        output.line(f"  id {proposal.summary.id}" if output.terminal else f"\t{proposal.summary.id}")
+        output.line(shown(proposal.summary.content))
+        output.line(f"{indent}{proposal.summary.id}")
     state = "would be proposed" if dry_run else "waiting"
     parts = [f"{counted(len(waiting), 'summary', 'summaries')} {state}"]
     parts += [f"{len(accepted)} accepted"] if accepted else []
@@ -224,14 +218,9 @@ def contradictions(
         older = accept if accept is not None else reject
         pairs: tuple[Contradiction, ...]
         if newer is not None and older is not None:
-            resolved = engine.duplicates.resolve_contradiction(
-                newer,
-                memory_of(engine, older).id,
-                contradicts=accept is not None,
-                because=because or "",
-                by="command line",
-            )
-            pairs = (resolved,)
+            older, how = memory_of(engine, older).id, {"because": because or "", "by": "command line"}
+            resolve = engine.duplicates.resolve_contradiction
+            pairs = (resolve(newer, older, contradicts=accept is not None, **how),)
         elif model is not None:
             from memorata.engine.services.chat import ChatJudge
 
@@ -259,17 +248,9 @@ def _report(
     repeats = sum(len(group.repeats) for group in result.groups)
     if output.json:
         groups = [{**duplicates_json(group), "content": group.content} for group in result.groups[:limit]]
+        figures = {name: getattr(result, name) for name in ("compared", "candidates", "turns", "method")}
         output.data(
-            {
-                "groups": groups,
-                "total": len(result.groups),
-                "repeats": repeats,
-                "compared": result.compared,
-                "candidates": result.candidates,
-                "turns": result.turns,
-                "method": result.method.value,
-                "run": run,
-            }
+            {"groups": groups, "total": len(result.groups), "repeats": repeats, **figures, "run": run}
         )
         return
     method = f", by {result.method.value}" if paraphrases else ""

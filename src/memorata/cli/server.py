@@ -174,7 +174,7 @@ def serve(
     try:
         from memorata.http import server, telemetry
         from memorata.http.app import create_api
-        from memorata.http.middleware import Limits, loopback_names
+        from memorata.http.middleware import LOOPBACK_NAMES, Limits
         from memorata.http.supervisor import FirstWorker, Supervisor
         from memorata.web.app import create_pages
     except ModuleNotFoundError as error:
@@ -197,7 +197,7 @@ def serve(
     if required and not session.settings.db.exists():
         # Without a database there is no key, and none has to be created to find that out.
         raise _key_needed(host, loopback=loopback)
-    hosts = None if required and not allow_host else {*loopback_names(), host, *(allow_host or ())}
+    hosts = None if required and not allow_host else {*LOOPBACK_NAMES, host, *(allow_host or ())}
     telemetry.set_up(log_level, contents=log_contents)
 
     def answer(

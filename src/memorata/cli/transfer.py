@@ -129,17 +129,20 @@ def export(
         data = {"exported": counts["memory"], "entities": entities, "relations": relations}
         output.data({**data, "damaged": damaged, "file": file})
     else:
-        parts = [memories(counts["memory"])]
-        parts += [counted(entities, "entity", "entities")] if entities else []
-        parts += [counted(relations, "relation")] if relations else []
+        parts = ", ".join([memories(counts["memory"]), *_declared(entities, relations)])
         where = "" if file == "-" else f" written to {file}"
-        output.say(f"{', '.join(parts)}{where} · {session.settings.db}")
+        output.say(f"{parts}{where} · {session.settings.db}")
     if other_namespaces and not all_namespaces:
         output.say(f"{counted(other_namespaces, 'other namespace')} left out; --all-namespaces takes all")
     for problem in damaged:
         output.fail(f"left out: {problem}")
     if damaged:
         session.leave(STORE)
+
+
+def _declared(entities: int, relations: int) -> list[str]:
+    texts = {counted(entities, "entity", "entities"): entities, counted(relations, "relation"): relations}
+    return [text for text, count in texts.items() if count]
 
 
 def copy(
@@ -227,12 +230,10 @@ def _report(session: Session, importer: Importer, notes: Notes, files: int, *, d
     if len(notes.problems) > _MAX_PROBLEMS:
         output.fail(f"… and {len(notes.problems) - _MAX_PROBLEMS:,} more; --json lists them all")
     parts = [f"{'would import' if dry_run else 'imported'} {memories(counts.imported)}"]
-    parts += [counted(counts.entities, "entity", "entities")] if counts.entities else []
-    parts += [counted(counts.relations, "relation")] if counts.relations else []
+    parts += _declared(counts.entities, counts.relations)
     parts += [f"{counts.known:,} known already"] if counts.known else []
-    declared = [counted(counts.known_entities, "entity", "entities")] if counts.known_entities else []
-    declared += [counted(counts.known_relations, "relation")] if counts.known_relations else []
-    parts += [f"{' and '.join(declared)} known already"] if declared else []
+    known = " and ".join(_declared(counts.known_entities, counts.known_relations))
+    parts += [f"{known} known already"] if known else []
     parts += [f"{len(notes.skipped):,} skipped"] if notes.skipped else []
     parts += [f"{len(notes.problems):,} could not be read"] if notes.problems else []
     output.line(", ".join(parts))

@@ -16,8 +16,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memorata import __version__
 from memorata.engine import Engine
 from memorata.engine.access import ApiKeys
+from memorata.engine.query_vectors import prepare_to_serve
 from memorata.http import errors, graph, jobs, learning, memories, namespaces, recall, status
-from memorata.http.context import ServerState, lifespan
+from memorata.http.context import ServerState
 from memorata.http.middleware import API, MEM0, Limits, RequestMiddleware
 from memorata.http.telemetry import Metrics, spans
 from memorata.http.workers import Workers
@@ -75,8 +76,13 @@ def create_api(
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        async with lifespan(server):
+        prepare_to_serve(server.engine)
+        server.jobs.open()
+        try:
             yield
+        finally:
+            server.jobs.close()
+            server.workers.close()
 
     app = FastAPI(
         title="Memorata",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, suppress
+import math
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import field
 from functools import wraps
 from importlib import import_module
@@ -22,8 +23,7 @@ from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access, ApiKeys
 from memorata.engine.embedding import embedded_in_advance
-from memorata.engine.query_vectors import prepare_to_serve
-from memorata.http.errors import check_query, retry_after
+from memorata.http.errors import check_query
 from memorata.http.middleware import STREAMED, Limits
 from memorata.http.telemetry import Metrics, Spans
 from memorata.http.workers import Workers
@@ -62,7 +62,7 @@ class TooManyRequests(HTTPException):
     """A caller sends requests faster than the rate limit."""
 
     def __init__(self, seconds: float) -> None:
-        wait = retry_after(seconds)
+        wait = str(max(1, math.ceil(seconds)))
         super().__init__(429, f"try again in {wait} s", {"Retry-After": wait})
 
 
@@ -336,18 +336,6 @@ UnkeyedAdminContext = Annotated[RequestContext, _context(ADMIN)]
 """The same, for what leaves no trace: not even the name of the request is kept."""
 GlobalContext = Annotated[RequestContext, Depends(_everywhere)]
 """The caller may do everything in every namespace."""
-
-
-@asynccontextmanager
-async def lifespan(server: ServerState) -> AsyncIterator[None]:
-    """Load models and let jobs start; at the end, wait for what was begun."""
-    prepare_to_serve(server.engine)
-    server.jobs.open()
-    try:
-        yield
-    finally:
-        server.jobs.close()
-        server.workers.close()
 
 
 # --- routes -------------------------------------------------------------------------------------------

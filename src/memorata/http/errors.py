@@ -10,7 +10,6 @@ misspelt parameter or field is an error, with what may have been meant.
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
@@ -145,11 +144,6 @@ def detail_of(error: Exception) -> str:
     if isinstance(error, ClientDisconnect):
         return "the client left before all of the body was there"
     return error.detail if isinstance(error, HTTPException) else public_detail(error)
-
-
-def retry_after(seconds: float) -> str:
-    """Return after how many whole seconds to try again, for the header Retry-After."""
-    return str(max(1, math.ceil(seconds)))
 
 
 def install_handlers(app: FastAPI) -> None:

@@ -58,7 +58,8 @@ API: Final = "/v1"
 MEM0: Final = "/mem0"
 _API_PREFIXES: Final = (API + "/", MEM0 + "/")
 STREAMED: Final = "/v1/import"
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+"""The names under which a machine calls itself."""
 _JSON: Final = "application/json"
 _NDJSON: Final = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
 _API_HEADERS: Final = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
@@ -221,11 +222,6 @@ def host_of(header: str) -> str:
     if name.startswith("["):
         return name[1:].partition("]")[0]
     return name.partition(":")[0]
-
-
-def loopback_names() -> frozenset[str]:
-    """Return the names under which a machine calls itself."""
-    return _LOOPBACK
 
 
 def route_of(scope: Scope) -> str:

@@ -26,7 +26,7 @@ from starlette.routing import Route
 from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.access import WRITE, ApiKeys
-from memorata.http.middleware import loopback_names
+from memorata.http.middleware import LOOPBACK_NAMES
 from memorata.http.server import address_of, leave, listening
 from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument, MemorataError
@@ -167,11 +167,10 @@ class Proxy:
 
     async def _refused(self, request: Request) -> Response | None:
         """Return the refusal of a request that a page of another site sent, or that has no key of ours."""
-        names = loopback_names()
         origin = urlsplit(request.headers.get("origin") or "").hostname
         host = (urlsplit(f"//{request.headers.get('host', '')}").hostname or "").lower()
         if self._keys is None:
-            if host not in names or (origin is not None and origin not in names):
+            if not {host, host if origin is None else origin} <= LOOPBACK_NAMES:
                 return _problem(403, "this proxy is for programs on this machine")
             return None
         token = request.headers.get(KEY) or ""
