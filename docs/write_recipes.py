@@ -7,14 +7,14 @@ from html import escape
 from pathlib import Path
 from textwrap import wrap
 
-from memorata.engine.recipes.recipe import GROUPS, PARAMETERS, RECIPES, Recipe
+from memorata.engine.recipes import GROUPS, PARAMETERS, RECIPES, Recipe
 
 PAGE = Path(__file__).parent / "recipes.md"
 PICTURES = Path(__file__).parent / "images" / "recipes"
 HEAD = """# Recipes and their parameters
 
 A recipe is data: which legs, fusion, re-ranking, gate and diversity a recall uses. This page is written by
-`python docs/write_recipes.py` from the declarations in `engine/recipes/recipe.py`; a test compares the two.
+`python docs/write_recipes.py` from the declarations in `engine/recipes.py`; a test compares the two.
 
 A parameter is reached by its name everywhere: `recall(…, changes={"vector_weight": 0.7})` in Python,
 `--set vector_weight=0.7` on the command line, `"parameters": {"vector_weight": 0.7}` over HTTP, a control on

@@ -24,7 +24,7 @@ def test_every_name_of_a_package_that_loads_on_demand_is_what_its_module_defines
         ("memorata.graph.pagerank", "from memorata.graph import pagerank as named"),
         ("memorata.dedupe.contradiction", "from memorata import dedupe; named = dedupe.contradiction"),
         ("memorata.rank.fusion.legs", "from memorata.rank import fusion as named"),
-        ("memorata.engine.recipes.recipe", "from memorata.engine import recipe as named"),
+        ("memorata.engine.recipes", "from memorata.engine import recipe as named"),
     ],
 )
 def test_a_function_is_not_hidden_by_a_module_of_its_name_that_was_loaded_first(load: str, ask: str) -> None:

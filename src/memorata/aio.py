@@ -22,7 +22,7 @@ from memorata.engine.graph.entities import Entities
 from memorata.engine.graph.queries import GraphQueries
 from memorata.engine.lifecycle import Lifecycle
 from memorata.engine.namespaces import Namespaces
-from memorata.engine.recipes.saved import Recipes
+from memorata.engine.saved_recipes import Recipes
 from memorata.engine.transfer import Imports, Transfer
 from memorata.learn.experiments import Experiments
 

@@ -15,7 +15,7 @@ from memorata.cli.options import (
     text_of,
     time_of,
 )
-from memorata.engine.recipes.recipe import PARAMETERS, Recipe
+from memorata.engine.recipes import PARAMETERS, Recipe
 from memorata.model.errors import InvalidArgument
 
 Run = Callable[..., Any]

@@ -10,7 +10,7 @@ import pytest
 from memorata.embed.port import Prompts
 from memorata.engine import Engine
 from memorata.engine import open as open_engine
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 COUNT = 40

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.engine import Engine
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.learn.ab_test import Variant
 from memorata.learn.calibration import (
     Isotonic,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.simulation import Log, simulated_log
 
-from memorata.engine.recipes.recipe import PARAMETERS, Recipe
+from memorata.engine.recipes import PARAMETERS, Recipe
 from memorata.evaluate.metrics import ndcg
 from memorata.learn.search import GridScores, optimise, tune_families, tune_grid
 from memorata.model.errors import InvalidArgument, MissingExtra, NotEnoughData

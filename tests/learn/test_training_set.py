@@ -11,7 +11,7 @@ import pytest
 
 from memorata.engine import Engine, RecallResult
 from memorata.engine import open as open_engine
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.engine.runtime import HeldLease, Leases
 from memorata.learn.training_set import (
     LabelledQuery,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memorata.engine import RECIPES, Engine
 from memorata.engine import open as open_engine
 from memorata.engine.recall.log import Logging
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.engine.runtime import HeldLease
 from memorata.learn.training_set import LabelledQuery, TrainingSet, from_feedback, from_labels
 from memorata.learn.tuning import (

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.engine.recipes.recipe import RECIPES
+from memorata.engine.recipes import RECIPES
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import memorata
-from memorata.engine.recipes.recipe import RECIPES
+from memorata.engine.recipes import RECIPES
 from memorata.model.entity import Period
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 
 import memorata
 from memorata.engine import Engine
-from memorata.engine.recipes.recipe import PARAMETERS, RECIPES
+from memorata.engine.recipes import PARAMETERS, RECIPES
 from memorata.mcp.answers import block, memory_row
 from memorata.model.memory import UNTRUSTED, Source
 from memorata.service.data_rows import row

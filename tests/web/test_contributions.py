@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.engine import Engine
-from memorata.engine.recipes.recipe import RECIPES
+from memorata.engine.recipes import RECIPES
 from memorata.model.hit import Explanation
 from memorata.web.search import Piece, contributions, segments
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from memorata.engine.recipes.recipe import GROUPS, PARAMETERS, RECIPES, Recipe
+from memorata.engine.recipes import GROUPS, PARAMETERS, RECIPES, Recipe
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Parameter
 from memorata.web.forms import controls, read_changes, written

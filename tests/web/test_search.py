@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from memorata.engine import Engine
 from memorata.engine.recall.evidence import EVIDENCE
-from memorata.engine.recipes.recipe import RECIPES
+from memorata.engine.recipes import RECIPES
 from memorata.web.app import create_pages
 from memorata.web.search import Piece, rows, sentence, signal
 

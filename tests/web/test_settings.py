@@ -13,7 +13,7 @@ from memorata import web as pages
 from memorata.cli.app import app
 from memorata.embed.catalogue import available
 from memorata.engine import Engine
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.web.app import create_pages
 
 

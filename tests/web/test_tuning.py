@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 import memorata
 from memorata.engine import Engine
 from memorata.engine.recall.log import Logging
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.evaluate.significance import Difference
 from memorata.learn.training_set import TrainingSet
 from memorata.learn.tuning import Tuned

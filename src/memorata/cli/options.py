@@ -34,14 +34,14 @@ _MAX_RECALLS: Final = 1000
 
 def recipe_names(incomplete: str) -> list[str]:
     """Return the shipped recipes that begin so, for the shell."""
-    from memorata.engine.recipes.recipe import RECIPES
+    from memorata.engine.recipes import RECIPES
 
     return [name for name in RECIPES if name.startswith(incomplete)]
 
 
 def parameter_names(incomplete: str) -> list[str]:
     """Return the parameters that begin so, for the shell."""
-    from memorata.engine.recipes.recipe import PARAMETERS
+    from memorata.engine.recipes import PARAMETERS
 
     return [f"{parameter.name}=" for parameter in PARAMETERS if parameter.name.startswith(incomplete)]
 
@@ -167,7 +167,7 @@ def json_object(option: str, text: str | None) -> dict[str, Any] | None:
 
 def parameter_values(settings: Sequence[str] | None, option: str = "--set") -> dict[str, Any]:
     """Return the recipe parameters that ``name=value`` texts set, each in its own type."""
-    from memorata.engine.recipes.recipe import PARAMETERS
+    from memorata.engine.recipes import PARAMETERS
     from memorata.model.checks import nearest
 
     parameters = {parameter.name: parameter for parameter in PARAMETERS}
@@ -201,7 +201,7 @@ def _typed(parameter: Parameter, text: str, option: str) -> object:
 
 def recipe_of(engine: Engine, option: str, name: str | None) -> Recipe:
     """Return the recipe of that name, shipped or saved; without one, the one in use."""
-    from memorata.engine.recipes.recipe import RECIPES
+    from memorata.engine.recipes import RECIPES
 
     if name is not None and name not in RECIPES:
         saved = [recipe.recipe.name for recipe in engine.recipes.list()]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from memorata.engine import Engine, RecallResult, Recipe
     from memorata.engine.recall.result import SessionHit
-    from memorata.engine.recipes.saved import SavedRecipe
+    from memorata.engine.saved_recipes import SavedRecipe
     from memorata.model.hit import Explanation, Hit
 
 SIGNALS: Final = ("vector", "lexical")

@@ -177,7 +177,7 @@ def namespaces(
 
 @contextmanager
 def _training_set(session: Session, chosen: TrainingOptions) -> Iterator[tuple[Engine, Recipe, TrainingSet]]:
-    from memorata.engine.recipes.saved import own_name
+    from memorata.engine.saved_recipes import own_name
     from memorata.learn.training_set import from_feedback, labelled_training_set
     from memorata.learn.tuning import WORK
 

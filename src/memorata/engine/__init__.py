@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from memorata.engine.engine import Engine
     from memorata.engine.factory import open
     from memorata.engine.recall.result import RecallResult, Rejected
-    from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe, recipe
+    from memorata.engine.recipes import PARAMETERS, RECIPES, Recipe, recipe
 
 __getattr__, __dir__ = on_demand(
     __name__,
@@ -18,7 +18,7 @@ __getattr__, __dir__ = on_demand(
         ".engine": ("Engine",),
         ".factory": ("open",),
         ".recall.result": ("RecallResult", "Rejected"),
-        ".recipes.recipe": ("PARAMETERS", "RECIPES", "Recipe", "recipe"),
+        ".recipes": ("PARAMETERS", "RECIPES", "Recipe", "recipe"),
     },
 )
 

@@ -15,7 +15,7 @@ from memorata.engine.briefing import STANDING, Briefing, brief
 from memorata.engine.parts import Parts
 from memorata.engine.recall.query import Request, moment_of, parsed_filter
 from memorata.engine.recall.result import RecallResult
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.engine.rules import DedupeMode
 from memorata.engine.write.purge import checked_ids, matching, selected
 from memorata.engine.write.writer import MemoryKeys

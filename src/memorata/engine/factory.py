@@ -22,7 +22,7 @@ from memorata.engine.admin import SETTING as EMBEDDER_SETTING
 from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder, checked_embedder
 from memorata.engine.engine import Engine
 from memorata.engine.recall.log import Logging
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.engine.rules import DedupeMode, DedupeRules, LifecycleRules
 from memorata.engine.runtime import LEASE_SECONDS
 from memorata.engine.services import (

@@ -18,10 +18,10 @@ from memorata.engine.recall.log import Logging, RecallLog
 from memorata.engine.recall.query import Request
 from memorata.engine.recall.recaller import Recaller
 from memorata.engine.recall.result import RecallResult
-from memorata.engine.recipes.recipe import Recipe
-from memorata.engine.recipes.saved import Recipes
+from memorata.engine.recipes import Recipe
 from memorata.engine.rules import DedupeMode, DedupeRules, LifecycleRules
 from memorata.engine.runtime import LEASE_SECONDS, Runtime, utc_now
+from memorata.engine.saved_recipes import Recipes
 from memorata.engine.write.drafts import Drafts
 from memorata.engine.write.names import NameIndex
 from memorata.engine.write.purge import Purge

@@ -43,7 +43,7 @@ from memorata.engine.config_file import (
 from memorata.engine.engine import Engine
 from memorata.engine.factory import open as open_engine
 from memorata.engine.recall.log import Logging
-from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
+from memorata.engine.recipes import PARAMETERS, RECIPES, Recipe
 from memorata.engine.rules import DEDUPE_RULES, RULES, DedupeMode, DedupeRules, LifecycleRules
 from memorata.engine.runtime import LEASE_SECONDS
 from memorata.engine.services import (

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
 from memorata.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access
-from memorata.engine.recipes.saved import own_name
+from memorata.engine.saved_recipes import own_name
 from memorata.http.context import (
     Caller,
     GlobalContext,

@@ -21,8 +21,8 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.engine import Engine, RecallResult
-from memorata.engine.recipes.recipe import Recipe
-from memorata.engine.recipes.saved import recipe_from
+from memorata.engine.recipes import Recipe
+from memorata.engine.saved_recipes import recipe_from
 from memorata.evaluate.significance import sign_evidence, sign_test
 from memorata.learn.ab_test import (
     Composite,

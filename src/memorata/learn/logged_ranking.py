@@ -23,7 +23,7 @@ from memorata.engine.recall.fusion import GEO, GRAPH, LEXICAL, SOFT, TEMPORAL, V
 from memorata.engine.recall.log import DAY, NEAR, RANK, UNCHANGED_COLUMNS
 from memorata.engine.recall.query import ParsedQuery, RecallContext
 from memorata.engine.recall.ranking import Ranked, rank_candidates
-from memorata.engine.recipes.recipe import PARAMETERS, Recipe
+from memorata.engine.recipes import PARAMETERS, Recipe
 from memorata.index.index import LegCandidates
 from memorata.index.record import RECORD, SPEAKER, Records
 from memorata.model.checks import FloatArray, IntArray

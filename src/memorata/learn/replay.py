@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.evaluate.metrics import measure
 from memorata.evaluate.significance import Difference, paired_bootstrap
 from memorata.learn.logged_ranking import checked_changes, kept_as_logged, logged_recipe, ranking

@@ -141,7 +141,7 @@ def optimise(
 
     - `objective`: the value of a setting on each question, higher being better. It is asked once for each
       setting, however often a search comes back to it.
-    - `parameters`: what to search over: some of ``memorata.engine.recipes.recipe.PARAMETERS``, say.
+    - `parameters`: what to search over: some of ``memorata.engine.recipes.PARAMETERS``, say.
     - `current`: the setting in use, with a value for each parameter; each search starts from it, and it wins
       ties.
     - `groups`: the group of each question.

@@ -26,7 +26,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.embed.port import Embedder
 from memorata.engine import Engine
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.learn.calibration import fit_logistic
 from memorata.learn.training_set import Pairs, TrainingSet
 from memorata.learn.validation import MIN_PAIRS, Verdict, grouped_folds, judge, labelled_pairs, require_groups

@@ -31,7 +31,7 @@ from memorata._frozen import frozen
 from memorata.engine import Engine, RecallResult
 from memorata.engine import open as open_engine
 from memorata.engine.recall.log import Logging
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.engine.runtime import HeldLease
 from memorata.evaluate.datasets.document_collections import read_records
 from memorata.evaluate.metrics import measure

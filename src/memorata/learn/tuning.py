@@ -27,8 +27,8 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
-from memorata.engine.recipes.saved import SavedRecipe
+from memorata.engine.recipes import PARAMETERS, RECIPES, Recipe
+from memorata.engine.saved_recipes import SavedRecipe
 from memorata.learn.logged_ranking import SEARCH_PARAMETERS, reads_query, search_changes
 from memorata.learn.search import GridScores, optimise, tune_grid
 from memorata.learn.search import tune_families as tune_grid_families

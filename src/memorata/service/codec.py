@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memorata.engine.duplicate_search import DuplicateGroup
     from memorata.engine.graph.communities import Communities, KnownEntity, Nearby, Paths
     from memorata.engine.graph.entities import About
-    from memorata.engine.recipes.saved import SavedRecipe
+    from memorata.engine.saved_recipes import SavedRecipe
     from memorata.learn.experiments import ExperimentStatus, RunningExperiment
     from memorata.model.entity import Relation
     from memorata.model.hit import Hit

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from memorata.engine import Engine
 from memorata.engine.access import EVERYWHERE, LOCAL
-from memorata.engine.recipes.saved import SavedRecipe
+from memorata.engine.saved_recipes import SavedRecipe
 from memorata.learn.thresholds import TunedThresholds, tune_gate
 from memorata.learn.training_set import from_feedback
 from memorata.learn.tuning import WORK, Tuned, TuningResult, install, tune_weights

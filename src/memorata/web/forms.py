@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.engine.recipes.recipe import GROUPS, PARAMETERS, Recipe
+from memorata.engine.recipes import GROUPS, PARAMETERS, Recipe
 from memorata.model.errors import EntityNotFound, InvalidArgument
 from memorata.model.memory import Tier
 from memorata.model.parameter import Parameter

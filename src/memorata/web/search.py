@@ -21,7 +21,7 @@ from starlette.responses import Response
 from memorata._frozen import frozen
 from memorata.engine import RecallResult
 from memorata.engine.recall.evidence import EVIDENCE
-from memorata.engine.recipes.recipe import RECIPES, Recipe
+from memorata.engine.recipes import RECIPES, Recipe
 from memorata.model import checks
 from memorata.model.hit import Explanation, Hit
 from memorata.text.tokens import folded

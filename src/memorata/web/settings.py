@@ -21,8 +21,8 @@ from memorata.embed.catalogue import available
 from memorata.embed.port import PRESETS
 from memorata.engine.access import EVERYWHERE, LOCAL, SCOPES
 from memorata.engine.admin import duration
-from memorata.engine.recipes.recipe import RECIPES
-from memorata.engine.recipes.saved import IN_USE
+from memorata.engine.recipes import RECIPES
+from memorata.engine.saved_recipes import IN_USE
 from memorata.model.errors import EmbedderError, InvalidArgument
 from memorata.service.formats import format_of, read
 from memorata.service.jobs import Job

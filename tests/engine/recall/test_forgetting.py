@@ -7,7 +7,7 @@ import pytest
 
 import memorata
 from memorata.engine.recall.ranking import retention
-from memorata.engine.recipes.recipe import RECIPES, Recipe
+from memorata.engine.recipes import RECIPES, Recipe
 from memorata.index.record import packed, unpacked
 from memorata.model.memory import Memory
 

@@ -13,7 +13,7 @@ from memorata.engine.embedding import Embedding
 from memorata.engine.graph import Graphs
 from memorata.engine.recall.query import Request
 from memorata.engine.recall.recaller import Recaller
-from memorata.engine.recipes.recipe import recipe
+from memorata.engine.recipes import recipe
 from memorata.engine.write.names import NameIndex
 from memorata.model.errors import ModelCorrupt
 from memorata.text import RuleAnchors, RuleClassifier

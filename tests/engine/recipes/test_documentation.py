@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memorata.cli.options import parameter_values
-from memorata.engine.recipes.recipe import GROUPS, PARAMETERS, RECIPES
+from memorata.engine.recipes import GROUPS, PARAMETERS, RECIPES
 from memorata.model import Parameter
 from memorata.service.codec import recipe_json
 from memorata.service.schemas import RecallRequest

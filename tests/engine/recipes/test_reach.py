@@ -13,7 +13,7 @@ from typer.main import get_command
 import memorata
 from memorata.cli.app import app
 from memorata.engine.access import ApiKeys
-from memorata.engine.recipes.recipe import PARAMETERS, RECIPES
+from memorata.engine.recipes import PARAMETERS, RECIPES
 from memorata.engine.settings import Settings
 from memorata.http.app import create_api
 from memorata.service.answers import RecallAnswer

@@ -8,7 +8,7 @@ import pytest
 
 from memorata.engine import RECIPES, Engine, Recipe
 from memorata.engine import open as open_engine
-from memorata.engine.recipes.saved import own_name
+from memorata.engine.saved_recipes import own_name
 from memorata.model.errors import InvalidArgument
 
 MINE = Recipe(name="whatever", vector_weight=0.25)

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import memorata
 from memorata.cli.app import app
 from memorata.engine.engine import Engine
-from memorata.engine.recipes.recipe import RECIPES
+from memorata.engine.recipes import RECIPES
 from memorata.engine.settings import Settings
 from memorata.model.entity import Place, Relation
 from memorata.model.errors import NotSupportedHere, ServerUnsuitable, StoreUnavailable

@@ -12,7 +12,7 @@ import pytest
 
 import memorata
 from memorata.engine.engine import Engine
-from memorata.engine.recipes.recipe import RECIPES
+from memorata.engine.recipes import RECIPES
 from memorata.model.entity import Place
 from memorata.model.errors import MemorataError
 from memorata.model.memory import Source, Tier

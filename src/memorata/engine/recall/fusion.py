@@ -14,7 +14,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.recall.query import RecallContext
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.index.index import NO_CANDIDATES, LegCandidates
 from memorata.index.record import Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray

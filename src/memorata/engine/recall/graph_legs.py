@@ -13,7 +13,7 @@ from memorata.engine.graph.communities import summaries
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES, NamespaceGraph
 from memorata.engine.recall.legs import not_excluded
 from memorata.engine.recall.query import RecallContext
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.graph.pagerank import local_push, personalised_pagerank, seed_weights
 from memorata.graph.paths import Path, find_paths
 from memorata.index.index import NO_CANDIDATES, Index, LegCandidates

@@ -24,7 +24,7 @@ from memorata.engine.recall.fusion import (
 )
 from memorata.engine.recall.query import RecallContext, named_terms
 from memorata.engine.recall.soft_leg import soft_leg
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.geo.geometry import haversines, nearness
 from memorata.index.index import NO_CANDIDATES, Index, LegCandidates
 from memorata.index.lexical import LexicalQuery, distinct

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from memorata._frozen import frozen
 from memorata.embed.port import Reranker, Vectors
 from memorata.embed.token_table import TokenTable
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
 from memorata.index.codes import Floats
 from memorata.index.index import Index

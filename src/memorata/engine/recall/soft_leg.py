@@ -15,7 +15,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.embed.token_table import LoadedTable, Tokens, TokenTable
 from memorata.engine.recall.query import RecallContext
-from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes import Recipe
 from memorata.engine.write.terms import embedded_text
 from memorata.index.index import NO_CANDIDATES, LegCandidates
 from memorata.index.lexical import distinct

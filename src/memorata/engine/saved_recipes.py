@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from memorata._frozen import frozen
-from memorata.engine.recipes.recipe import RECIPES, Recipe
+from memorata.engine.recipes import RECIPES, Recipe
 from memorata.engine.runtime import Runtime
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, NotGiven

@@ -1,1 +1,0 @@
-"""Recipes: how a recall searches, as data."""
