@@ -28,6 +28,7 @@ from memorata import __version__
 from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.access import Access, ApiKeys
+from memorata.model.checks import DEFAULT_NAMESPACE
 from memorata.model.errors import (
     AccessDenied,
     EntityNotFound,
@@ -40,7 +41,6 @@ from memorata.model.errors import (
     ServiceUnreachable,
     WorkUnderWay,
 )
-from memorata.model.identifiers import DEFAULT_NAMESPACE
 from memorata.service.auth import SESSION_LIFETIME, Session, Sessions, is_loopback
 from memorata.service.errors import kind_of
 from memorata.service.jobs import Job, Jobs
