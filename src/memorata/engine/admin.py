@@ -11,6 +11,7 @@ with, and the vectors of the old one are removed. One worker at a time does this
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -197,7 +198,8 @@ class Admin:
                 tries.embed(memories)
                 progress(min(total, tries.embedded + len(tries.failed)), total)
             tries.end()
-            self.index_unless_busy()
+            with suppress(WorkUnderWay):
+                self.index()
         failed, seconds = tuple(tries.failed), perf_counter() - began
         return Reembedding(name, waiting, embedded=tries.embedded, failed=failed, seconds=seconds)
 
@@ -250,7 +252,8 @@ class Admin:
             dropped = 0
             while not keep_old and (gone := self._store.drop_vectors(_VECTORS_PER_DROP)):
                 dropped += gone
-            self.index_unless_busy()
+            with suppress(WorkUnderWay):
+                self.index()
         return replace(report, others=others, dropped=dropped, seconds=perf_counter() - began)
 
     def index(
@@ -276,13 +279,6 @@ class Admin:
             with self._runtime.leases.hold(INDEX) as lease:
                 made = self._renew_codes(lease, progress)
         return Indexing(made, self._store.methods(), perf_counter() - began)
-
-    def index_unless_busy(self) -> int:
-        """Make the indexes that are missing, and return how many; none if another is at it."""
-        try:
-            return self.index().made
-        except WorkUnderWay:
-            return 0
 
     def _renew_codes(self, lease: HeldLease, progress: Callable[[str, int, int], None]) -> int:
         def report(step: str, done: int, total: int) -> None:

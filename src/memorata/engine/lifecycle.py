@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +22,7 @@ from memorata.engine.runtime import Runtime
 from memorata.engine.write.purge import checked_ids
 from memorata.engine.write.writer import Writer as MemoryWriter
 from memorata.model import checks
-from memorata.model.errors import InvalidArgument, PurgeUnfinished
+from memorata.model.errors import InvalidArgument, PurgeUnfinished, WorkUnderWay
 from memorata.model.memory import Memory, Tier
 from memorata.rank.decay import corroborated
 from memorata.store.entries import all_pages
@@ -150,8 +150,10 @@ class Lifecycle:
 
             maintained = self._maintained(path, writer, report, dry_run=False)
             self._finish_purge()
-            if made := self._admin.index_unless_busy():
-                report("index", made)
+            # Another may be making them already.
+            with suppress(WorkUnderWay):
+                if made := self._admin.index().made:
+                    report("index", made)
             return maintained
 
     def consolidate(
