@@ -40,8 +40,9 @@ PRIOR = {
     "bias": -1.5, "rule": 3.0, "attribute_value": 1.5, "weak_value": 1.0, "class_denied": 2.0, "number": 1.5,
     "number_only": 2.0, "negated": 2.0, "sign": 2.0, "changed": 1.0, "ended": 0.5, "opposite": 1.5,
     "never": 1.0, "kind": 0.5, "overlap": 0.5, "same_name": 0.3, "several": -2.0, "attribute_same": -2.0,
-    "past": -5.0, "planned": -2.0, "pairs": -0.3, "other_before": -0.3, "other_kind": -2.0,
+    "planned": -2.0, "pairs": -0.3, "other_before": -0.3, "other_kind": -2.0,
     "other_preposition": -1.5, "plain_words": -2.0, "day_value": -1.0, "count": 1.5,
+    "running": 1.5, "covered": 1.0,
 }  # fmt: skip
 
 
@@ -55,6 +56,7 @@ class Pair:
     source: str
     group: str
     rows: Floats
+    speakers: tuple[str, str] = ("", "")
 
 
 def read(path: Path) -> list[Pair]:
@@ -74,7 +76,8 @@ def _pair(line: dict[str, str | bool]) -> Pair:
         source = f"templates {line['lang']}"
         group = f"{source} {line['subtype']}" if line["lang"] == "en" else source
     speakers = str(line.get("first_speaker") or ""), str(line.get("second_speaker") or "")
-    return Pair(first, second, bool(line["contradicts"]), source, group, _rows(first, second, speakers))
+    rows = _rows(first, second, speakers)
+    return Pair(first, second, bool(line["contradicts"]), source, group, rows, speakers)
 
 
 def _rows(first: str, second: str, speakers: tuple[str, str] = ("", "")) -> Floats:
@@ -169,7 +172,7 @@ def main() -> None:
         return
     truth = np.array([pair.contradicts for pair in pairs])
     rule = np.array([contradiction(pair.first, pair.second) is not None for pair in pairs])
-    as_it_is = np.array([assess(pair.first, pair.second).score for pair in pairs])
+    as_it_is = np.array([assess(pair.first, pair.second, speakers=pair.speakers).score for pair in pairs])
     sources = np.array([pair.source for pair in pairs])
     templates = np.char.startswith(sources, "templates")
     given = sources != OWN

@@ -29,6 +29,14 @@ CHANGES = [
     ("Odile ne boit pas de café", "Odile prend trois cafés chaque matin"),
     ("赵敏住在杭州。", "赵敏搬到了昆明。"),
     ("王芳单身。", "王芳上周结婚了。"),
+    ("Nora's son, Ben, plays the cello", "Ben gave up the cello"),
+    ("I have read 40 pages of the novel", "I have read 80 pages of the novel now"),
+    ("I have been learning Greek for 3 weeks", "I have been learning Greek for 5 weeks"),
+    ("I tested the parser", "I have never tested the parser"),
+    ("我学德语两年了。", "我学德语三年半了。"),
+    ("何伟在一家医院当医师。", "何伟退休了。"),
+    ("我是广东的", "我是福建的"),
+    ("我在上学", "我工作了"),
 ]
 """Pairs of which the second, as a correction, takes the place of the first."""
 
@@ -49,6 +57,18 @@ OTHERS = [
     ("Uta spricht Polnisch", "Uta spricht Dänisch"),
     ("Sylvie fumait autrefois", "Sylvie ne fume plus"),
     ("刘洋有一个哥哥。", "刘洋有一个妹妹。"),
+    ("Anna used to smoke", "Anna does not smoke any more"),
+    ("I avoid planes due to the noise", "I dislike trains due to the crowds"),
+    ("I avoid hotels that aren't quiet", "I avoid noisy hotels"),
+    ("Mara studies law", "Mara's younger sister Ida studies music"),
+    ("Lisa has not eaten figs", "Lisa eats bread"),
+    ("We adopted a dog called Rex", "We had to cancel Rome, Rex is ill"),
+    ("My favourite colour is blue", "My favourite film is Alien"),
+    ("Our hotel has 40 rooms", "Our hotel has 40 lamps and 60 rooms"),
+    ("我同事今年37岁。", "我同事的电话是13600000000。"),
+    ("我是做推广的", "我在一家网店做推广"),
+    ("我辞职了", "我同事在青岛工作"),
+    ("我养猫两年了", "我现在养猫两年了"),
 ]
 
 

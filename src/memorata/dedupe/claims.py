@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from itertools import pairwise
+from typing import Final
 
 from memorata._frozen import frozen
-from memorata.dedupe.claim_words import HAN_WORDS, MAX_HAN, PLAIN, Sense, number, sense
+from memorata.dedupe.claim_tokens import HAN_RUN, Token, claim_root, tokens_in
+from memorata.dedupe.claim_words import PLAIN, Sense, number
 from memorata.dedupe.cue_words import word_set
-from memorata.dedupe.wording import Word, pieces, root, spelt, stem_of
 
 MAX_CLAUSES: Final = 8
 _MAX_CLAUSE_WORDS: Final = 40
@@ -19,11 +20,11 @@ _SENTENCE: Final = re.compile(r"[^.!?;。！？；\n]+(?:[.](?=\w)[^.!?;。！�
 _COMMA: Final = re.compile(r"[，,]+(?=\s*\S)")
 _MAX_SENTENCE_WORDS: Final = 12
 """Sentences of more words are cut at their commas as well."""
-_DIGITS: Final = re.compile(r"\d+")
-_HAN_RUN: Final = re.compile("[\u3400-\u9fff]+")
 _ME: Final = "i"
 _YOUR: Final = "you"
 _YOU: Final = word_set("you your du dein deine tú tu usted vous votre 你 你们 您 ты вы")
+_AFTER_VERBS: Final = word_set("了 过 着 得 啊 吧 呀 呢 吗 嘛 啦")
+_PRONOUNS: Final = word_set("he she they er él ella il elle ils elles 他 她 они он она")
 _POSSESSIVE: Final = re.compile(r"\w['’]s?\b")
 _MINE: Final = word_set(
     "my our mein meine meinen meiner unser unsere mi mis mon ma mes notre nos",
@@ -33,12 +34,15 @@ _OF: Final = frozenset({"of", "von", "de", "d"})
 COPULAS: Final = word_set("is am are 'm ist bin sind es soy está est suis sont 是")
 _TO: Final = word_set("to back in into out from here there away closer nach")
 STATES: Final = COPULAS | word_set(
-    "has have 've needs costs weighs runs uses ist hat habe haben kostet wiegt",
+    "has have having 've needs costs weighs runs uses ist hat habe haben kostet wiegt",
     "tiene tengo cuesta a ai ont coûte 有 家有",
 )
 _VERBS: Final = STATES | word_set("was were got wurde wurden fue será era était")
 """Words that end the subject of a clause."""
 _ARTICLES: Final = word_set("a an ein eine un una une 一个 一名 个 名")
+_VISITED: Final = word_set("to in there")
+_RELATIVES: Final = word_set("that which who whose")
+"""Words after which a negation is of what is named, and not of what is said of it: "hotels that aren't"."""
 _EMPHATIC: Final = frozenset({("no", "other"), ("kein", "anderes"), ("not", "only"), ("no", "doubt")})
 """Negations that deny nothing of their clause."""
 AGENTS: Final = (
@@ -50,10 +54,8 @@ MAX_PLAIN: Final = 3
 """How many words of content a clause may have that only says what its subject is."""
 ONLY_CHILD: Final = {"only": "child", "独生子": "", "einzelkind": ""}
 """Words that deny siblings, and the word that has to follow."""
-_ASIDE: Final = frozenset({"changed", "past", "planned", "never"})
-_NO_VALUES: Final = _ASIDE | {"ended", "good", "bad"}
+_EMPTY_FLAGS: Final = frozenset({"light", "me", "first", "negative"})
 _NOTHING: Final[frozenset[str]] = frozenset()
-_ELIDED: Final = re.compile(r"^(?:l|d|j|n|s|c|m|t|qu)['’](?=\w)")
 
 
 @frozen
@@ -116,19 +118,6 @@ class Claims:
     names: frozenset[str]
 
 
-class Token(NamedTuple):
-    """A word of a clause with everything that follows from it alone."""
-
-    text: str
-    name: bool
-    number: bool
-    sense: Sense
-    stem: str
-    """What it adds to the content of a clause; empty if it carries no meaning."""
-    value: str
-    """What it is as a value; empty for words that are none."""
-
-
 @lru_cache(maxsize=2_048)
 def claims(text: str, speaker: str = "") -> Claims:
     """Return what a text claims; "I" is `speaker`, if that is known."""
@@ -136,11 +125,14 @@ def claims(text: str, speaker: str = "") -> Claims:
     stated = [part for part in parts if not part.rstrip().endswith(("?", "？"))] or parts
     subject = ""
     clauses = []
-    for part in stated[:MAX_CLAUSES]:
+    for part in stated:
         clause = _clause(part, subject, speaker)
-        if clause is not None:
-            subject = clause.subject or subject
-            clauses.append(clause)
+        if clause is None or not (clause.content or clause.attributes or clause.flags - _EMPTY_FLAGS):
+            continue
+        subject = clause.subject or subject
+        clauses.append(clause)
+        if len(clauses) == MAX_CLAUSES:
+            break
     names = frozenset(name for clause in clauses for name in clause.names)
     return Claims(tuple(clauses), names)
 
@@ -155,70 +147,9 @@ def clause_texts(text: str) -> list[str]:
 
 def _cut(sentence: str) -> list[str]:
     """Return the clauses of a sentence; the end of a question asks, and what goes before it need not."""
-    if _HAN_RUN.search(sentence) is None and len(sentence.split()) <= _MAX_SENTENCE_WORDS:
+    if HAN_RUN.search(sentence) is None and len(sentence.split()) <= _MAX_SENTENCE_WORDS:
         return [sentence]
     return [part for part in _COMMA.split(sentence) if part.strip()]
-
-
-def tokens_in(text: str) -> list[Token]:
-    """Return the words of a clause."""
-    return [token for piece in pieces(text) for token in _spelt(piece)]
-
-
-@lru_cache(maxsize=8_192)
-def _spelt(piece: str) -> tuple[Token, ...]:
-    """Return the words of a piece of text: one, mostly."""
-    if piece.isascii() and piece.isalpha():
-        return (_token(Word(piece.lower(), piece[0].isupper())),)
-    words: list[Word] = []
-    for word in spelt(piece):
-        if _HAN_RUN.search(word.text):
-            words += _han(word.text)
-            continue
-        elided = _ELIDED.match(word.text)
-        if elided:
-            if word.text[0] == "n":
-                words.append(Word("ne"))
-            if word.text[0] == "j":
-                words.append(Word("je"))
-            words.append(Word(word.text[elided.end() :], word.name and word.text[0] not in "ldjnscmtq"))
-        else:
-            words.append(word)
-    return tuple(map(_token, words))
-
-
-def _token(word: Word) -> Token:
-    meaning = sense(word.text)
-    stem = value = ""
-    if meaning is PLAIN and word.text.isascii() and word.text.isalpha() and number(word.text) is None:
-        # Most words are nothing else.
-        return Token(
-            word.text, word.name, False, meaning, stem_of(word.text), "name" if word.name else "word"
-        )
-    if not (meaning.light or meaning.flags & {"negative", "me"}):
-        stem = number(word.text) or root(Word(word.text))
-        if not meaning.attributes and not meaning.flags & _NO_VALUES:
-            value = _kind(word, meaning)
-        if meaning.flags & _ASIDE and not (meaning.classes or meaning.attributes):
-            stem = ""
-    return Token(word.text, word.name, word.number, meaning, stem, value)
-
-
-def _han(text: str) -> list[Word]:
-    """Cut Chinese into known words, the longest first, and single characters."""
-    tokens: list[Word] = []
-    place = 0
-    while place < len(text):
-        if (digits := _DIGITS.match(text, place)) is not None:
-            tokens.append(Word(digits.group()))
-            place = digits.end()
-            continue
-        for size in range(min(MAX_HAN, len(text) - place), 0, -1):
-            if size == 1 or text[place : place + size] in HAN_WORDS:
-                tokens.append(Word(text[place : place + size]))
-                place += size
-                break
-    return tokens
 
 
 def _clause(text: str, subject: str, speaker: str) -> Clause | None:
@@ -226,7 +157,12 @@ def _clause(text: str, subject: str, speaker: str) -> Clause | None:
     if not tokens:
         return None
     senses = [token.sense for token in tokens]
+    texts = tuple([token.text for token in tokens])
     flags = _union([meaning.flags for meaning in senses])
+    if "been" in texts and not _been_to(tokens):
+        flags -= {"several"}
+    if "used" in texts and ("used", "to") in pairwise(texts):
+        flags |= {"past"}
     names = names_of(tokens)
     about = subject_of(tokens, names, speaker) or subject
     content = {token.stem for token in content_words(tokens, about)}
@@ -242,20 +178,25 @@ def _clause(text: str, subject: str, speaker: str) -> Clause | None:
         and any(
             "negative" in token.sense.flags
             and (token.text, following.text if following else "") not in _EMPHATIC
-            for token, following in zip(tokens, [*tokens[1:], None], strict=True)
+            and _RELATIVES.isdisjoint(texts[max(0, place - 2) : place])
+            for place, (token, following) in enumerate(zip(tokens, [*tokens[1:], None], strict=True))
         )
     )
     classes = _union([meaning.classes for meaning in senses])
     heads = _union([meaning.heads for meaning in senses])
     lacks = _union([meaning.lacks for meaning in senses])
+    attributes = _attributes(tokens) | _plain(tokens, content)
+    if "work" in attributes and tokens[-1].sense is PLAIN and tokens[-1].text.endswith(AGENTS):
+        # Who is a painter by trade works.
+        classes |= {"work"}
     sign = ("good" in flags) - ("bad" in flags)
     # "Only an only child" and "no longer" are recognised by their words; a denied liking is a disliking.
     return Clause(
-        tuple([token.text for token in tokens]),
+        texts,
         about,
         _relative(tokens, names, bool(_POSSESSIVE.search(text))),
         names,
-        _attributes(tokens) | _plain(tokens, content),
+        attributes,
         value,
         frozenset(content),
         _numbers(tokens),
@@ -265,8 +206,24 @@ def _clause(text: str, subject: str, speaker: str) -> Clause | None:
         -sign if negative and sign else sign,
         flags,
         before,
-        not STATES.isdisjoint([token.text for token in tokens]),
+        not STATES.isdisjoint(texts) or _goes_on(tokens),
     )
+
+
+def _been_to(tokens: Sequence[Token]) -> bool:
+    """Return whether a clause with "been" tells of several things all the same: of a visit, or a liking.
+
+    "Has been sticking to it" tells of one.
+    """
+    return any(
+        "several" in token.sense.flags and (token.text != "been" or after.text in _VISITED)
+        for token, after in zip(tokens, [*tokens[1:], tokens[0]], strict=True)
+    )
+
+
+def _goes_on(tokens: Sequence[Token]) -> bool:
+    """Return whether a clause of Chinese says how much it is by now: 写了两年了."""
+    return len(tokens) > 2 and tokens[-1].text == "了" and number(tokens[-3].text) is not None
 
 
 def content_words(tokens: Sequence[Token], about: str) -> list[Token]:
@@ -276,7 +233,7 @@ def content_words(tokens: Sequence[Token], about: str) -> list[Token]:
 
 def _is_part(text: str, about: str) -> bool:
     """Return whether a word is the subject, or a character of one in Chinese."""
-    return text == about or (text in about and _HAN_RUN.match(about) is not None)
+    return text == about or (text in about and HAN_RUN.match(about) is not None)
 
 
 def _union(sets: Sequence[frozenset[str]]) -> frozenset[str]:
@@ -292,24 +249,19 @@ def _attributes(tokens: Sequence[Token]) -> frozenset[str]:
         following = tokens[place + 1].text if place + 1 < len(tokens) else ""
         if token.text in ("moved", "moves", "moving") and following not in _TO:
             continue
+        if token.text == "due" and following == "to":
+            # A reason, and no deadline.
+            continue
         for name in token.sense.attributes:
             if name != "favourite":
                 attributes.add(name)
                 continue
             near = tokens[place + 1 : place + 3]
             noun = next(
-                (root(Word(later.text)) for later in near if not later.sense.light and not later.name), ""
+                (claim_root(later.text) for later in near if not later.sense.light and not later.name), ""
             )
             attributes.add(f"favourite {noun}" if noun and following not in COPULAS else "favourite")
     return frozenset(attributes)
-
-
-def _kind(word: Word, meaning: Sense) -> str:
-    if number(word.text) is not None:
-        return "number"
-    if "week" in meaning.flags:
-        return "day"
-    return "han" if _HAN_RUN.match(word.text) else "name" if word.name else "word"
 
 
 def _relative(tokens: Sequence[Token], names: frozenset[str], possessive: bool) -> str:
@@ -321,24 +273,32 @@ def _relative(tokens: Sequence[Token], names: frozenset[str], possessive: bool) 
             and tokens[place - 1].text in _MINE - {"我"}
             and not (meaning.attributes or meaning.flags & {"changed", "me"})
         ):
-            return root(Word(token.text))
+            return claim_root(token.text)
         if "person" not in meaning.flags:
             if (
                 "me" not in meaning.flags
                 and token.text not in names
                 and not meaning.light
-                and not _HAN_RUN.match(token.text)
+                and not HAN_RUN.match(token.text)
+                and not (possessive and meaning is PLAIN and _is_person(tokens[place + 1 : place + 2]))
             ):
                 return ""
             continue
         ahead = tokens[place - 1] if place else None
+        if ahead is not None and place > 1 and possessive and ahead.sense is PLAIN and not ahead.name:
+            # "Anna's younger sister".
+            ahead = tokens[place - 2]
         behind = [later.text for later in tokens[place + 1 : place + 3]]
         whose = (
             ahead is not None
             and (ahead.text in _MINE or ahead.text == "的" or (possessive and ahead.text in names))
         ) or (len(behind) == 2 and behind[0] in _OF and behind[1] in names)
-        return root(Word(token.text)) if whose else ""
+        return claim_root(token.text) if whose else ""
     return ""
+
+
+def _is_person(tokens: Sequence[Token]) -> bool:
+    return any("person" in token.sense.flags for token in tokens)
 
 
 def _plain(tokens: Sequence[Token], content: set[str]) -> frozenset[str]:
@@ -399,10 +359,16 @@ def subject_of(tokens: Sequence[Token], names: frozenset[str], speaker: str) -> 
             return f"{text} {tokens[place + 1].text}" if numbered else text
         if text in _YOU and not names:
             return _YOUR
-        if _HAN_RUN.match(text):
+        if text in _PRONOUNS and not (first or run):
+            # "She" is whom the clause before is about.
+            return ""
+        if HAN_RUN.match(text):
             if not _is_ordinary(token.sense) and len(run) < 3:
                 run += text
                 continue
+            if text in _AFTER_VERBS:
+                # What goes before is what is done, and nobody who does it.
+                return ""
             if run or not token.sense.light:
                 break
         elif first and (text in _VERBS or place == len(tokens) - 1):
@@ -422,7 +388,7 @@ def _numbers(tokens: Sequence[Token]) -> tuple[tuple[str, frozenset[str]], ...]:
         if value is None:
             continue
         near = [
-            root(Word(tokens[position].text))
+            claim_root(tokens[position].text)
             for position in (place - 2, place - 1, place + 1, place + 2)
             if 0 <= position < len(tokens)
             and not tokens[position].sense.light

@@ -10,78 +10,73 @@ the best pair of clauses counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import pairwise, takewhile
 from typing import Final
 
 from memorata._frozen import frozen
-from memorata.dedupe.claim_words import ATTRIBUTES, CLASSES, PLAIN, number, plain_words, sense
-from memorata.dedupe.claims import (
-    AGENTS,
-    COPULAS,
-    MAX_PLAIN,
-    ONLY_CHILD,
-    STATES,
-    Clause,
-    claims,
-    clause_texts,
-    content_words,
-    names_of,
-    subject_of,
-    tokens_in,
-)
+from memorata.dedupe.claim_tokens import claim_root
+from memorata.dedupe.claim_words import number, sense
+from memorata.dedupe.claims import Clause, claims
 from memorata.dedupe.contradiction import Cue, Hint, contradiction
 from memorata.dedupe.cue_words import OPPOSITES, word_set
-from memorata.dedupe.wording import Word, root
 from memorata.model import checks
 
 _MAX_QUOTED: Final = 80
-_WEAK_ATTRIBUTES: Final = frozenset({"use", "where", "state", "diet", "school", "origin"})
+_FIRST_HAN: Final = "\u3400"
+WEAK_ATTRIBUTES: Final = frozenset({"use", "where", "state", "diet", "school", "origin"})
 """Attributes that often have several values all the same."""
-_WEIGHTS: Final = {
+WEIGHTS: Final = {
     "bias": -0.29,
-    "rule": 2.55,
-    "same_name": -0.30,
-    "same_me": 0.25,
-    "attribute_value": 2.69,
-    "attribute_same": -2.39,
-    "several": -1.34,
-    "substitution": -0.40,
-    "number": 0.06,
-    "class_denied": 3.51,
-    "negated": 2.66,
-    "sign": 2.68,
-    "changed": 2.15,
-    "ended": 0.61,
-    "past": -5.81,
-    "planned": -0.74,
-    "overlap": -0.79,
-    "other_before": 0.11,
-    "never": 2.31,
-    "name_value": 0.31,
-    "day_value": -1.46,
-    "unlike": 0.10,
-    "opposite": 1.75,
-    "kind": 0.61,
-    "being": 0.14,
-    "pairs": -0.24,
-    "weak_value": 1.40,
-    "number_only": 2.06,
-    "other_kind": -2.15,
+    "rule": 2.82,
+    "same_name": -0.33,
+    "same_me": 0.10,
+    "attribute_value": 2.98,
+    "attribute_same": -2.42,
+    "several": -1.73,
+    "substitution": -0.71,
+    "number": -0.15,
+    "class_denied": 3.76,
+    "negated": 2.63,
+    "sign": 2.67,
+    "changed": 2.42,
+    "ended": 1.18,
+    "planned": -1.06,
+    "overlap": -0.53,
+    "other_before": 0.18,
+    "never": 2.09,
+    "name_value": -0.18,
+    "day_value": -1.39,
+    "unlike": 0.04,
+    "opposite": 1.73,
+    "kind": 0.62,
+    "being": 0.40,
+    "pairs": -0.25,
+    "weak_value": 1.12,
+    "number_only": 2.04,
+    "other_kind": -2.23,
     "other_preposition": -1.55,
-    "plain_words": -1.81,
-    "count": 0.30,
+    "plain_words": -1.91,
+    "count": 0.48,
+    "running": 1.83,
+    "covered": 1.44,
 }
 """Log-odds of each feature, as ``python -m benchmarks.contradictions --fit`` prints them."""
-FEATURES: Final = tuple(_WEIGHTS)
-_LOG_ODDS: Final = tuple(_WEIGHTS.values())
+FEATURES: Final = tuple(WEIGHTS)
+_LOG_ODDS: Final = tuple(WEIGHTS.values())
 EVIDENCE: Final = (
-    "rule", "attribute_value", "weak_value", "number", "class_denied", "negated", "sign", "changed", "ended",
-    "never", "opposite", "kind", "being", "name_value", "number_only", "count",
+    "rule", "attribute_value", "weak_value", "class_denied", "negated", "sign", "changed", "ended",
+    "never", "opposite", "kind", "being", "number_only", "count", "running",
 )  # fmt: skip
 """Features of which a contradiction has one: that two texts share a word is none."""
 _EVIDENCE_COLUMNS: Final = tuple(map(FEATURES.index, EVIDENCE))
+_NOTHING_SAID: Final[frozenset[str]] = frozenset()
+_PLAIN_ATTRIBUTES: Final = frozenset({"being", "kind", "frequency", "where"})
+"""Attributes that say little of what a number or a value is of."""
+_FAVOURITE: Final = "favourite"
+_KIN: Final = frozenset({"siblings", "children", "pets", "partner"})
+"""Classes of those who are relatives themselves."""
+_PLACE_ATTRIBUTES: Final = frozenset({"where", "origin"})
 _LIKING: Final = frozenset({"good", "bad"})
 _NAME_ATTRIBUTES: Final = word_set("residence partner holder place name time phone mail car")
 """Attributes whose values are names, numbers or days: another word tells more of the same."""
@@ -96,6 +91,14 @@ _ROLES: Final = {
 """What a preposition says of the value after it."""
 
 
+_PARALLEL: Final = 0.5
+"""The share of words around one place from which two clauses differ in nothing else."""
+_MAX_UNIT_WORDS: Final = 3
+_PERIODS: Final = word_set(
+    "day days week weeks month months year years hour hours tag tage woche wochen monat monate jahr jahre",
+    "día días semana semanas mes meses año años jour jours semaine semaines mois an ans 天 周 年",
+)
+"""What else a number counts: words that carry no meaning elsewhere."""
 NOTED: Final = 0.5
 """From this score on a contradiction is noted: F1 0.82 on pairs of sources that were not fitted."""
 SUPERSEDES: Final = 0.75
@@ -178,157 +181,6 @@ def assess(older: str, newer: str, *, speakers: tuple[str, str] = ("", "")) -> A
     return Assessment(score, _hint(older, newer, best) if score >= NOTED else None, short)
 
 
-@frozen
-class Signs:
-    """What a text may give features by, over all of its clauses: the roots it says, and bits of the rest."""
-
-    content: frozenset[str]
-    bits: int
-
-    @property
-    def turns(self) -> bool:
-        """Whether a shared root may be enough for a contradiction if the older text denies nothing."""
-        return bool(self.bits & (_NAME | _CHANGED | _ENDED | _NEGATIVE | _LIKED))
-
-
-@lru_cache(maxsize=2_048)
-def signs(text: str) -> Signs:
-    """Return the signs of a text, in a third of the time that its claims take."""
-    parts = [tokens_in(part) for part in clause_texts(text)]
-    # Where one clause follows another, the subject of one may be said of the other.
-    about = subject_of(parts[0], names_of(parts[0]), "") if len(parts) == 1 else ""
-    content: set[str] = set()
-    bits = 0
-    for part in parts:
-        for token in part:
-            bits |= _sign_bits(token.text)
-        words = content_words(part, about)
-        stems = {token.stem for token in words}
-        content |= stems
-        if any(token.name and token.value for token in words):
-            bits |= _NAME
-        # A number by itself is an age.
-        fewest = len(stems) - (_MAX_ABOUT if len(parts) > 1 else 0)
-        if fewest <= 1 and bits & _NUMBER:
-            bits |= _attribute_bits(("age",))
-        if fewest <= MAX_PLAIN and not COPULAS.isdisjoint([token.text for token in part[:5]]):
-            bits |= _COPULA | (_attribute_bits(("work",)) if part[-1].text.endswith(AGENTS) else 0)
-    if bits & (_NEGATIVE | _ENDED):
-        bits |= (bits & _HEADS) >> _CLASSES_WIDE
-    return Signs(frozenset(content), bits)
-
-
-@lru_cache(maxsize=1_024)
-def companions(bits: int) -> tuple[str, ...] | None:
-    """Return words of which a plain text holds one if it contradicts one of these bits and shares no root.
-
-    They name an attribute of both, or what one denies; a word that may go on ends in ``*``. None
-    where no word need be shared, as where both say what the subject is, or may be written in other ways.
-    """
-    if bits & (_COPULA | _NUMBER | _attribute_bits(("work", "age"))):
-        return None
-    words: list[str] = []
-    for place, name in enumerate(_ATTRIBUTE_NAMES):
-        if bits & 1 << place:
-            words += plain_words("attributes", name)
-    for name in CLASSES:
-        if bits & _class_bits((name,), 0):
-            words += (*plain_words("lacks", name), *plain_words("heads", name), *ONLY_CHILD)
-        if bits & _class_bits((name,), 1):
-            words += plain_words("classes", name)
-    return tuple(words)
-
-
-def may_contradict(older: Signs, newer: Signs) -> bool:
-    """Return False if no pair of clauses of two texts can have the log-odds that :func:`assess` notes.
-
-    An upper bound of them for what :func:`~memorata.dedupe.contradiction.contradiction` gives no hint of:
-    every feature that speaks for a contradiction counts in full as soon as anything in the two texts may give
-    it, and of those that speak against it only the constant one does.
-    """
-    a, b = older.bits, newer.bits
-    both, either = a & b, a | b
-    shared = not older.content.isdisjoint(newer.content)
-    denied = (a >> _CLASSES_WIDE & b | b >> _CLASSES_WIDE & a) & _CLASSES
-    topic = shared or both & _ATTRIBUTES
-    if not (topic or denied or both & (_COPULA | _OPPOSED)):
-        return False
-    weight = _WEIGHTS
-    weights = [weight["name_value"]] if both & _NAME else []
-    if both & _NUMBER:
-        weights += [weight["number"], weight["count"], weight["number_only"] if both & _STATE else 0.0]
-    if both & _ATTRIBUTES:
-        weights.append(weight["attribute_value" if both & _ATTRIBUTES & ~_WEAK_BITS else "weak_value"])
-    if both & _COPULA:
-        weights.append(max(weight["kind"], weight["being"]))
-    if denied:
-        weights.append(weight["class_denied"])
-    if both & _OPPOSED:
-        weights.append(weight["opposite"])
-    if topic and b & _CHANGED:
-        weights.append(weight["changed"])
-    if topic and b & _ENDED:
-        weights.append(weight["ended"])
-    if shared and either & _NEGATIVE:
-        weights.append(weight["negated"])
-    if shared and both & _LIKED and either & (_NEGATIVE | _DISLIKED):
-        weights.append(weight["sign"])
-    if (shared or denied) and either & _NEVER:
-        weights.append(weight["never"])
-    me = weight["same_me"] if both & _ME else 0.0
-    odds = weight["bias"] + weight["unlike"] + weight["other_before"] + me
-    return bool(weights) and odds + math.fsum(max(0.0, part) for part in weights) >= -_ROUNDING
-
-
-_ROUNDING: Final = 1e-9
-_MAX_ABOUT: Final = 3
-"""How many words of content a subject takes at most: in Chinese it is read character by character."""
-_ATTRIBUTE_NAMES: Final = tuple(name for name in ATTRIBUTES if name != "frequency")
-_ATTRIBUTES: Final = (1 << len(_ATTRIBUTE_NAMES)) - 1
-_CLASSES_WIDE: Final = len(CLASSES)
-_FIRST_CLASS: Final = len(_ATTRIBUTE_NAMES)
-_CLASSES: Final = (1 << _CLASSES_WIDE) - 1 << _FIRST_CLASS
-"""Bits of classes that are mentioned; those that are denied come after them, then the names of classes."""
-_HEADS: Final = _CLASSES << 2 * _CLASSES_WIDE
-(
-    _ME, _NAME, _NUMBER, _STATE, _COPULA, _OPPOSED, _CHANGED, _ENDED, _NEGATIVE, _NEVER, _LIKED, _DISLIKED
-) = (1 << _FIRST_CLASS + 3 * _CLASSES_WIDE + place for place in range(12))  # fmt: skip
-_FLAGS: Final = {
-    "me": _ME, "changed": _CHANGED, "ended": _ENDED, "negative": _NEGATIVE, "never": _NEVER | _NEGATIVE,
-    "good": _LIKED, "bad": _LIKED | _DISLIKED,
-}  # fmt: skip
-_OPPOSITES: Final = frozenset(OPPOSITES).union(*OPPOSITES.values())
-
-
-def _attribute_bits(names: Iterable[str]) -> int:
-    return sum(1 << _ATTRIBUTE_NAMES.index(name) for name in names if name in _ATTRIBUTE_NAMES)
-
-
-_WEAK_BITS: Final = _attribute_bits(_WEAK_ATTRIBUTES)
-
-
-def _class_bits(names: Iterable[str], place: int) -> int:
-    return sum(1 << _FIRST_CLASS + place * _CLASSES_WIDE + CLASSES.index(name) for name in names)
-
-
-@lru_cache(maxsize=16_384)
-def _sign_bits(word: str) -> int:
-    """Return what a word adds to the signs of a text."""
-    meaning = sense(word)
-    bits = 0
-    if meaning is not PLAIN:
-        bits = _attribute_bits(meaning.attributes) | _class_bits(meaning.classes, 0)
-        bits |= _class_bits(meaning.lacks, 1) | _class_bits(meaning.heads, 2)
-        for flag in meaning.flags & _FLAGS.keys():
-            bits |= _FLAGS[flag]
-    if number(word) is not None:
-        bits |= _NUMBER
-    if word in ONLY_CHILD:
-        bits |= _class_bits(("siblings",), 1)
-    bits |= _STATE if word in STATES else 0
-    return bits | (_OPPOSED if word in _OPPOSITES else 0)
-
-
 def _hint(older: str, newer: str, row: Sequence[float]) -> Hint:
     rule = contradiction(older, newer)
     if rule is not None:
@@ -345,17 +197,24 @@ def features(older: str, newer: str, speakers: tuple[str, str] = ("", "")) -> li
     older_claims, newer_claims = claims(older, speakers[0]), claims(newer, speakers[1])
     rule = contradiction(older, newer) is not None
     pairs = math.log2(max(1, len(older_claims.clauses) * len(newer_claims.clauses)))
+    contents = [
+        _NOTHING_SAID.union(*[clause.content for clause in text.clauses if not clause.negative])
+        for text in (older_claims, newer_claims)
+    ]
     rows = []
     for before in older_claims.clauses:
         for after in newer_claims.clauses:
-            row = _pair(before, after, rule=rule, pairs=pairs)
+            row = _pair(before, after, (contents[0], contents[1]), rule=rule, pairs=pairs)
             if row is not None:
                 rows.append(row)
     return rows
 
 
-def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | None:
-    if _differ_in_subject(a, b):
+def _pair(
+    a: Clause, b: Clause, contents: tuple[frozenset[str], frozenset[str]], *, rule: bool, pairs: float
+) -> list[float] | None:
+    # What was so once need not be so any longer.
+    if "past" in a.flags or _differ_in_subject(a, b):
         return None
     shared = a.content & b.content
     union = a.content | b.content
@@ -366,27 +225,46 @@ def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | No
     differs = bool(removed and added) and a.negative == b.negative
     if _ROLES.get(a.before) == _ROLES.get(b.before) == "company":
         differs = False
+    places = _places(a), _places(b)
+    if differs and (places[0] & places[1] or _restates(a, b)):
+        differs = False
+    # Who is of one place, or at one, is of no other.
+    weak = WEAK_ATTRIBUTES - _PLACE_ATTRIBUTES if all(places) else WEAK_ATTRIBUTES
     same_value = bool(a.value and b.value) and not (removed and added)
     classes = (a.denied & b.classes) | (b.denied & a.classes)
     ended = "ended" in b.flags and "ended" not in a.flags
-    topic = bool(shared or common - {"being", "kind"})
-    opposite = any(OPPOSITES.get(word, frozenset()) & set(b.words) for word in a.words)
+    # The same place is what they agree on, and not what they are about.
+    topic = bool(shared - (places[0] & places[1]) or common - {"being", "kind"})
+    opposite = any(not OPPOSITES[word].isdisjoint(b.words) for word in a.words if word in OPPOSITES)
+    # A height and an age are two things, whatever else is shared.
+    apart = not common - _PLAIN_ATTRIBUTES and _name_others(a, b)
+    differs = differs and not apart
     plain = common & {"being", "kind"}
     common -= plain
-    changed = "changed" in b.flags and (bool(common) or _tells_change(b))
-    if not (topic or plain or classes or rule or opposite) or (not classes and _relatives(a, b)):
+    # "Now" tells of a change only where something else is said.
+    other = bool(added) or a.negative != b.negative or ended
+    changed = "changed" in b.flags and other and (bool(common) or _tells_change(b))
+    if not (topic or plain or classes or rule or opposite) or (not classes & _KIN and _relatives(a, b)):
         return None
-    several = "several" in a.flags and "several" in b.flags
+    running = differs and a.state and b.state and _running(a, b)
+    several = "several" in a.flags and "several" in b.flags and not running
     # That both like something, or one does not, says nothing as long as it is not the same thing.
-    liked = {root(Word(word)) for word in a.words + b.words if sense(word).flags & _LIKING}
+    liked = _liked(a) | _liked(b)
+    denied = a if a.negative else b
+    # Who has not eaten this may eat that: the same has to be said of the same thing.
+    denies = (
+        a.negative != b.negative
+        and bool(shared - liked)
+        and (not denied.value or not shared.isdisjoint(denied.value))
+    )
     substituted = _substitution(a.words, b.words) if differs else 0.0
     row = {
         "bias": 1.0,
         "rule": float(rule),
         "same_name": float(bool(a.subject and a.subject == b.subject and a.subject != "i")),
         "same_me": float(a.subject == b.subject == "i"),
-        "attribute_value": float(bool(common - _WEAK_ATTRIBUTES) and differs and not classes),
-        "weak_value": float(bool(common) and not common - _WEAK_ATTRIBUTES and differs and not classes),
+        "attribute_value": float(bool(common - weak) and differs and not classes),
+        "weak_value": float(bool(common) and not common - weak and differs and not classes),
         "attribute_same": float(bool(common) and same_value and not ended),
         "several": float(
             several and a.sign == b.sign and not any(name.startswith("favourite") for name in common)
@@ -394,14 +272,13 @@ def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | No
         "substitution": 0.0 if several else substituted,
         "number": _number(a, b, overlap),
         "class_denied": float(bool(classes)),
-        "negated": overlap if a.negative != b.negative and shared - liked else 0.0,
+        "negated": overlap if denies else 0.0,
         "sign": float(a.sign * b.sign < 0 and bool(shared - liked))
         * min(1.0, 2.0 * overlap)
         * (0.5 if removed and added else 1.0),
-        "changed": float(changed and topic),
-        "ended": float(ended and topic),
-        "past": float("past" in a.flags),
-        "planned": float("planned" in a.flags or "planned" in b.flags),
+        "changed": float(changed and topic and not apart),
+        "ended": float(ended and topic and (bool(common) or _ends(b, shared))),
+        "planned": float(("planned" in a.flags and not ended) or "planned" in b.flags),
         "overlap": overlap,
         "other_before": float(bool(a.before and b.before and a.before != b.before)),
         "never": float("never" in a.flags ^ b.flags) * (1.0 if shared or classes else 0.0),
@@ -414,6 +291,12 @@ def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | No
         "pairs": pairs,
         "plain_words": float(differs and kinds == ({"word"}, {"word"}) and bool(common & _NAME_ATTRIBUTES)),
         "count": float(differs and _counted(a, b)),
+        "covered": _covered(
+            denied, contents[0 if denied is b else 1] if "never" in denied.flags else shared, liked
+        )
+        if denies
+        else 0.0,
+        "running": float(running),
         "number_only": float(differs and kinds == ({"number"}, {"number"}) and a.state and b.state),
         "other_kind": float(differs and kinds[0].isdisjoint(kinds[1]) and substituted > 0),
         "other_preposition": float(
@@ -427,11 +310,48 @@ def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | No
     return [row[name] for name in FEATURES]
 
 
+def _name_others(a: Clause, b: Clause) -> bool:
+    """Return whether both of two clauses name an attribute; "liked best" may be the favourite anything."""
+    named = a.attributes - _PLAIN_ATTRIBUTES, b.attributes - _PLAIN_ATTRIBUTES
+    return all(named) and _FAVOURITE not in named[0] | named[1]
+
+
+def _liked(clause: Clause) -> frozenset[str]:
+    """Return the roots by which a clause tells of liking or disliking."""
+    if _LIKING.isdisjoint(clause.flags):
+        return _NOTHING_SAID
+    return frozenset([claim_root(word) for word in clause.words if sense(word).flags & _LIKING])
+
+
+def _places(clause: Clause) -> frozenset[str]:
+    if "place" not in clause.flags:
+        return _NOTHING_SAID
+    return frozenset([word for word in clause.words if "place" in sense(word).flags])
+
+
+def _restates(a: Clause, b: Clause) -> bool:
+    """Return whether half of a value of Chinese, two signs or more, stands in the other one as well."""
+    if (a.numbers and b.numbers) or _substitution(a.words, b.words) >= _PARALLEL:
+        return False
+    older, newer = (
+        [word for word, kind in clause.value.items() if kind == "han" and len(word) == 1] for clause in (a, b)
+    )
+    common = set(pairwise(older)) & set(pairwise(newer))
+    signs = {sign for pair in common for sign in pair}
+    return bool(signs) and 2 * len(signs) >= min(len(older), len(newer))
+
+
 def _relatives(a: Clause, b: Clause) -> bool:
     """Return whether one of two clauses is about a relative of the subject that the other does not name."""
     return a.relative != b.relative and any(
-        clause.relative and clause.relative not in other.content for clause, other in ((a, b), (b, a))
+        clause.relative and clause.relative not in other.content and not _is_named(other.subject, clause)
+        for clause, other in ((a, b), (b, a))
     )
+
+
+def _is_named(subject: str, clause: Clause) -> bool:
+    """Return whether a clause about a relative gives this name to them: "Anna's son, Leo"."""
+    return subject != clause.subject and subject in clause.names
 
 
 def _other_names(clause: Clause) -> frozenset[str]:
@@ -445,7 +365,10 @@ def _differ_in_subject(a: Clause, b: Clause) -> bool:
         return False
     if " " in a.subject + b.subject:
         return True
-    return a.subject not in b.words and b.subject not in a.words
+    return not any(
+        subject in words or (subject[0] >= _FIRST_HAN and subject in "".join(words))
+        for subject, words in ((a.subject, b.words), (b.subject, a.words))
+    )
 
 
 def _substitution(before: Sequence[str], after: Sequence[str]) -> float:
@@ -469,6 +392,24 @@ def _tells_change(clause: Clause) -> bool:
     )
 
 
+def _covered(denied: Clause, said: frozenset[str], liked: frozenset[str]) -> float:
+    """Return how much of what a clause denies is said, of what goes beyond half of it."""
+    return max(0.0, 2.0 * len((denied.content & said) - liked) / len(denied.content) - 1.0)
+
+
+def _ends(clause: Clause, shared: frozenset[str]) -> bool:
+    """Return whether what ends in a clause is among some roots.
+
+    It stands just after the word that tells of an end, or just before it.
+    """
+    words = [word for word in clause.words if not sense(word).light]
+    return any(
+        not shared.isdisjoint(map(claim_root, words[max(0, place - 1) : place + 2]))
+        for place, word in enumerate(words)
+        if "ended" in sense(word).flags
+    )
+
+
 def _counted(a: Clause, b: Clause) -> bool:
     """Return whether two clauses count the same things of the same topic, and come to other numbers."""
     units = [
@@ -478,10 +419,44 @@ def _counted(a: Clause, b: Clause) -> bool:
     # Of a topic that says no more than the number, or that both share.
     apart = [word for word in a.content ^ b.content if number(word) is None]
     return (not apart or len(a.content & b.content) > 1) and any(
-        number(one) != number(another) and root(Word(unit)) == root(Word(other))
+        number(one) != number(another) and claim_root(unit) == claim_root(other)
         for one, unit in units[0]
         for another, other in units[1]
     )
+
+
+def _running(a: Clause, b: Clause) -> bool:
+    """Return whether two clauses tell how far the same thing has come, and by other numbers."""
+    counts = _counts(a), _counts(b)
+    return any(
+        older != newer
+        for unit, older in counts[0].items()
+        if (newer := counts[1].get(unit)) is not None and _same_topic(a, b, unit)
+    )
+
+
+def _same_topic(a: Clause, b: Clause, unit: str) -> bool:
+    """Return whether two clauses share more than what they count, or neither says more."""
+    return bool((a.content & b.content) - {unit}) or all(map(number, a.content ^ b.content))
+
+
+def _counts(clause: Clause) -> dict[str, str]:
+    """Return the numbers of a clause by what they count: the word after each, or before it ("page 200")."""
+    counts: dict[str, str] = {}
+    words = clause.words
+    for place, word in enumerate(words):
+        value = number(word)
+        if value is None:
+            continue
+        units = list(takewhile(_is_counted, words[place + 1 : place + 1 + _MAX_UNIT_WORDS]))
+        if not units and place and _is_counted(words[place - 1]):
+            units = [words[place - 1]]
+        counts |= dict.fromkeys(map(claim_root, units), value)
+    return counts
+
+
+def _is_counted(word: str) -> bool:
+    return word in _PERIODS or (word[0].isalpha() and number(word) is None and not sense(word).light)
 
 
 def _number(a: Clause, b: Clause, overlap: float) -> float:

@@ -205,7 +205,7 @@ def concerned(newer: str, alike: Sequence[str], about: Sequence[str]) -> list[st
     no other word with a text does not contradict it, unless a word of both names an attribute or excludes
     another. That is decided without reading the older texts word by word.
     """
-    from memorata.dedupe.contradiction_score import may_contradict, signs
+    from memorata.dedupe.contradiction_signs import may_contradict, signs
 
     older = [*alike, *about]
     telling = _filter(newer) if older else None
@@ -268,7 +268,7 @@ def _filter(text: str) -> _Filter | None:
 
     None if they need hold no part of it, or may write it in other ways, as numbers are.
     """
-    from memorata.dedupe.contradiction_score import companions, signs
+    from memorata.dedupe.contradiction_signs import companions, signs
 
     own_signs = signs(text)
     words = companions(own_signs.bits) if text.isascii() else None
