@@ -192,8 +192,8 @@ def test_the_smallest_change_comes_first() -> None:
     ]  # fmt: skip
 
 
-ALL = {"vector": 0.4, "lexical": 0.6}
-OWN = {"vector": 0.8, "lexical": 0.2}
+ALL = 0.4
+OWN = 0.8
 
 
 @pytest.mark.untraced
@@ -286,30 +286,29 @@ def test_looking_again_goes_on_from_where_it_is(engine: Engine, ask: Ask) -> Non
 
 def test_little_feedback_moves_little_and_much_moves_all_the_way() -> None:
     assert shrunken(OWN, 0, ALL) == ALL
-    assert shrunken(OWN, 50, ALL)["vector"] == pytest.approx(0.6)
-    assert shrunken(OWN, 1_000_000, ALL)["vector"] == pytest.approx(0.8, abs=1e-4)
+    assert shrunken(OWN, 50, ALL) == pytest.approx(0.6)
+    assert shrunken(OWN, 1_000_000, ALL) == pytest.approx(0.8, abs=1e-4)
     assert shrunken(OWN, 1, ALL, strength=0) == OWN
 
 
 @given(st.integers(0, 1000), st.floats(0, 1000), st.floats(0, 1))
-def test_weights_that_sum_to_one_still_do_and_lie_between(count: int, strength: float, alpha: float) -> None:
-    found = shrunken({"vector": alpha, "lexical": 1 - alpha}, count, ALL, strength=strength)
-    assert sum(found.values()) == pytest.approx(1)
-    assert min(alpha, 0.4) - 1e-12 <= found["vector"] <= max(alpha, 0.4) + 1e-12
+def test_the_weight_lies_between(count: int, strength: float, alpha: float) -> None:
+    found = shrunken(alpha, count, ALL, strength=strength)
+    assert shrunken(1 - alpha, count, 1 - ALL, strength=strength) == pytest.approx(1 - found)
+    assert min(alpha, 0.4) - 1e-12 <= found <= max(alpha, 0.4) + 1e-12
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"own": {}},
-        {"own": {"vector": math.nan}},
-        {"own": {"vector": -1.0}},
-        {"own": {"vector": 0.0}},
+        {"own": math.nan},
+        {"own": -1.0},
         {"own": [0.5]},
         {"questions": -1},
         {"questions": 1.5},
-        {"strength": -1},
-        {"towards": {"vector": "much"}},
+        {"strength": -1.0},
+        {"towards": 1.5},
+        {"towards": "much"},
     ],
 )
 def test_bad_arguments_of_shrunken(changes: dict[str, Any]) -> None:

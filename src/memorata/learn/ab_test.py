@@ -24,6 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields
 from datetime import datetime
 from itertools import accumulate
+from operator import add
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -59,10 +60,7 @@ class Variant:
 
 @frozen
 class Experiment:
-    """Some variants of a recipe's settings that users are divided among.
-
-    - `name`: users are assigned by it.
-    - `variants`: at least two, with names of their own and weights that sum to 1.
+    """Two or more variants of a recipe's settings that users are divided among, by weights that sum to 1.
 
     >>> Experiment("meaning", (Variant("as it is", 0.5), Variant("more", 0.4)))
     Traceback (most recent call last):
@@ -169,37 +167,18 @@ class Totals:
     @classmethod
     def of(cls, observations: Iterable[Observation]) -> Totals:
         """Add up the questions of each user."""
-        users: dict[str, int] = {}
-        rows = []
-        for observation in observations:
-            place = users.setdefault(observation.user, len(users))
-            rated = observation.rating is not None
-            rows.append(
-                (
-                    place,
-                    1,
-                    observation.clicked,
-                    not observation.results,
-                    observation.results,
-                    rated,
-                    observation.rating or 0,
-                )
-            )
-        table = np.array(rows, np.float64).reshape(-1, 7)
-        sums = np.zeros((len(users), 6))
-        np.add.at(sums, table[:, 0].astype(np.intp), table[:, 1:])
-        return cls(*sums.T)
+        by_user: dict[str, list[float]] = {}
+        for seen in observations:
+            rated = seen.rating is not None
+            row = (1, seen.clicked, not seen.results, seen.results, rated, seen.rating or 0)
+            sums = by_user.setdefault(seen.user, [0.0] * len(row))
+            sums[:] = map(add, sums, row)
+        return cls(*np.array(list(by_user.values()), np.float64).reshape(-1, 6).T)
 
 
 @frozen
 class Measures:
-    """What a variant achieved so far.
-
-    - `users`, `questions`, `ratings`: how many.
-    - `click_through`, `zero_results`, `mean_results`: shares of the questions, and results per question.
-    - `satisfaction`: the mean rating; NaN without any.
-    - `worth`: the composite; NaN where satisfaction counts and is not known.
-    """
+    """What a variant achieved so far; NaN for satisfaction without ratings, and for a worth that needs it."""
 
     users: int
     questions: int
@@ -271,12 +250,9 @@ _MAX_DEVIATION: Final = 4.0
 
 @frozen
 class Comparison:
-    """The leading variant against another.
+    """The leading variant against another: interval and p value of the worth hold however often one looks.
 
-    - `other`: its name.
-    - `worth`: by how much the leader is worth more; interval and p value hold however often one looks.
-    - `click_through`, `zero_results`, `satisfaction`: by measure, right for a single look; satisfaction is
-      None with fewer than two ratings on a side.
+    Those of single measures are right for a single look; satisfaction is None with fewer than two ratings.
     """
 
     other: str
@@ -288,14 +264,7 @@ class Comparison:
 
 @frozen
 class Recommendation:
-    """The winner, or why there is none yet.
-
-    - `winner`: its name; None for "no decision yet".
-    - `reason`: the numbers as a sentence.
-    - `days`: from the first to the last observation, both counted.
-    - `measures`: by variant.
-    - `comparisons`: the leading variant against each other; empty while there is too little to compare.
-    """
+    """The winner, or why there is none yet; without comparisons while there is too little to compare."""
 
     winner: str | None
     reason: str
@@ -316,14 +285,8 @@ def recommend(
 ) -> Recommendation:
     """Return the winner of an experiment, or what is missing.
 
-    - `experiment`: its variants.
-    - `observations`: by variant; one that is not named has none.
-    - `composite`: how much each measure counts.
-    - `least_users`, `least_days`: in every variant, and since the first observation.
-    - `effect`: the difference in worth that is to be found soonest; see
-      :func:`~memorata.evaluate.significance.mixture_difference`.
-    - `level`: one minus the chance, at most, of ever naming a winner among variants that are worth the same.
-      With several variants it is shared among the comparisons (Bonferroni).
+    `effect` is the difference in worth that is to be found soonest; `level` one minus the chance, at most, of
+    ever naming a winner among variants that are worth the same, shared among the comparisons (Bonferroni).
 
     >>> even = Experiment("meaning", (Variant("as it is", 0.5), Variant("more", 0.5)))
     >>> recommend(even, {}).reason

@@ -70,8 +70,6 @@ class Isotonic:
 def fit_isotonic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS) -> Isotonic:
     r"""Fit the rising curve of the least squares, :math:`\min_f \sum_i (y_i - f(s_i))^2`.
 
-    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.validation.labelled_pairs`.
-
     A point is kept at both ends of every level piece, so between two pieces the curve climbs in a straight
     line, and at the pairs it was fitted to it is the isotonic regression itself.
 
@@ -90,11 +88,7 @@ def fit_isotonic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS
 
 
 def rising_means(values: Numbers, weights: Numbers) -> FloatArray:
-    r"""Return the rising sequence nearest to `values`: the least :math:`\sum w_i (v_i - f_i)^2`.
-
-    Neighbours that fall are pooled into their mean until nothing falls; each value is pooled at most once, so
-    the cost is linear.
-    """
+    r"""Return the rising sequence nearest to `values`: the least :math:`\sum w_i (v_i - f_i)^2`."""
     heights, weight = checks.numbers("values", values), checks.numbers("weights", weights)
     checks.same_length(values=heights, weights=weight)
     if (weight <= 0).any():
@@ -144,13 +138,11 @@ class Logistic:
 
 
 def fit_logistic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS) -> Logistic:
-    r"""Fit the S-shape of the highest likelihood, by Newton's method.
+    """Fit the S-shape of the highest likelihood, by Newton's method.
 
     The labels are softened as Platt does, to :math:`(N_+ + 1)/(N_+ + 2)` and :math:`1/(N_- + 2)`, so that
     pairs which one threshold separates do not drive the slope to infinity. Where similarity speaks against
     relevance the best curve that does not fall is level, at the share of relevant pairs.
-
-    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.validation.labelled_pairs`.
 
     >>> curve = fit_logistic([0.1, 0.2, 0.8, 0.9], [False, False, True, True], least=4)
     >>> curve([0.1, 0.5, 0.9]).round(2)
@@ -240,9 +232,6 @@ def reliability(probability: Numbers, relevant: Flags, *, bins: int = 10) -> Rel
 
     .. math:: \mathrm{ECE} = \sum_b \frac{n_b}{n} \, \bigl| \bar y_b - \bar p_b \bigr|
 
-    - `probability`, `relevant`: one of each per pair; at least one pair.
-    - `bins`: how many bins of equal width from 0 to 1; a probability of 1 is in the last.
-
     >>> found = reliability([0.9, 0.9, 0.1, 0.1], [True, False, False, False], bins=2)
     >>> found.predicted.tolist(), found.observed.tolist(), round(found.error, 3)
     ([0.1, 0.9], [0.0, 0.5], 0.25)
@@ -290,14 +279,7 @@ CALIBRATION: Final = "calibration"
 
 @frozen(eq=False)
 class Calibrated:
-    """A curve from the similarity of one embedder to the probability of relevance.
-
-    - `embedder`, `fit`: whose, and which kind of curve.
-    - `curve`: as plain data, which :func:`~memorata.learn.calibration.calibration_of` reads.
-    - `before`, `after`: the calibration of the similarity itself, and of the curve on pairs it was not fitted
-      to.
-    - `pairs`: how many judged pairs there were.
-    """
+    """A curve from the similarity of one embedder to relevance, and how far off both are."""
 
     embedder: str
     fit: str
@@ -319,13 +301,7 @@ class Calibrated:
 def calibrate(
     pairs: Pairs, embedder: str, *, fit: str = "logistic", folds: int = 5, seed: int = 0
 ) -> Calibrated:
-    """Fit the probability of relevance to judged pairs of one embedder, and measure it out of fold.
-
-    - `pairs`: the judged pairs.
-    - `embedder`: its name.
-    - `fit`: one of :data:`FITS`.
-    - `folds`, `seed`: how often data is held out, and where the dealing starts.
-    """
+    """Fit one of :data:`FITS` to judged pairs of one embedder, and measure it out of fold."""
     # A fold may learn from a few less than there must be in all.
     shape = partial(FITS[checks.one_of("fit", fit, tuple(FITS))], least=2)
     similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=MIN_PAIRS)

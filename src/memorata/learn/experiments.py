@@ -77,14 +77,7 @@ class Preference:
 
 @frozen
 class RunningExperiment:
-    """An experiment as it is kept.
-
-    - `experiment`: its name and variants.
-    - `recipe`: the recipe that the variants change, as it was when the experiment began.
-    - `method`: one of :data:`METHODS`.
-    - `least_users`, `least_days`: before these no winner is named.
-    - `started`, `stopped`: when; `stopped` is None while it runs.
-    """
+    """An experiment as it is kept, with the recipe as it was then; `stopped` is None while it runs."""
 
     experiment: Experiment
     recipe: Recipe
@@ -420,11 +413,7 @@ def _read(saved: SavedSetting) -> RunningExperiment:
 
 
 def team_draft(first: Sequence[str], second: Sequence[str], *, length: int, seed: int) -> Interleaved:
-    """Interleave two rankings.
-
-    - `first`, `second`: the rankings, best first, each item once in each.
-    - `length`: how many items to show at most.
-    - `seed`: of the coins; give each question its own, and the same one for the same question.
+    """Interleave two rankings, with the coins of a seed: each question should have its own.
 
     Once a round starts with one team that has nothing left to pick, what follows belongs to neither.
 

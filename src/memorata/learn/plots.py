@@ -53,20 +53,6 @@ _TOP: Final = 1.02
 def draw_thresholds(curve: Curve, choice: Choice, path: str | PathLike[str]) -> Path:
     """Draw precision over recall and the ROC curve, each with the chosen point.
 
-    Parameters
-    ----------
-    curve, choice
-        Of :func:`~memorata.learn.thresholds.threshold_curve`, and of a rule that chose from it.
-    path
-        A file that ends in .png or .svg.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Examples
-    --------
     >>> from tempfile import TemporaryDirectory
     >>> from memorata.learn.thresholds import by_youden, threshold_curve
     >>> pairs = [0.2, 0.4, 0.6, 0.8] * 5, [False, False, True, True] * 5
@@ -122,15 +108,10 @@ def draw_heat_map(
     value: str,
     reached: float | None = None,
 ) -> Path:
-    """Draw a value over a grid of two settings, with the chosen point.
+    """Draw a value over a grid of two settings, with the chosen point, which may lie between the steps.
 
-    - `values`: a row for each step of the first setting, a column for each of the second.
-    - `axes`: the two settings by name, with their steps.
-    - `chosen`: the point that was chosen.
-    - `path`: a file that ends in .png or .svg.
-    - `title`, `value`: what the drawing and its colours show.
-    - `reached`: the value at the chosen point, which may lie between the steps; that of the nearest by
-      default.
+    `axes` are the two settings by name, the one of the rows first; `reached` is the value at the chosen
+    point.
     """
     table = checks.matrix("values", values)
     if not isinstance(axes, Mapping) or len(axes) != 2:

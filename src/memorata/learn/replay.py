@@ -38,14 +38,7 @@ class Moved:
 
 @frozen
 class Replay:
-    """What other settings would have done.
-
-    - `recalls`, `judged`: how many were replayed, and how many of them have a relevant result, which the
-      metrics are over.
-    - `changed`: how many recalls show other results, or in another order.
-    - `gains`: by metric, how much higher it is, with interval and p value; empty if nothing was judged.
-    - `moved`: every result that changed its place among the first ones, in the order of the log.
-    """
+    """What other settings would have done: to how many recalls, to which results, and by metric."""
 
     recalls: int
     judged: int
@@ -58,10 +51,8 @@ class Replay:
 class Replayed:
     """What another recipe would have done.
 
-    - `recipe`: its parameters.
-    - `replay`: the differences.
-    - `faithful`: how many of the recalls come out exactly as logged under the recipe they were made with.
-    - `kept`: the parameters of the recipe that ask for another search, and stayed as they were.
+    `faithful` recalls come out exactly as logged under the recipe they were made with; `kept` parameters of
+    the recipe ask for another search, and stayed as they were.
     """
 
     recipe: Recipe
@@ -84,15 +75,8 @@ def replay_log(
 ) -> Replayed:
     """Rank the logged recalls of a namespace by another recipe, without searching.
 
-    - `engine`: whose log.
-    - `recipe`: a recipe or the name of one; None for what a recall uses.
-    - `changes`: parameters of it to change; one that needs a search is refused.
-    - `namespace`: whose recalls; None for the engine's.
-    - `since`, `limit`: which recalls: those since a moment, and how many of the latest at most.
-    - `measures`: names of metrics, as for :func:`~memorata.evaluate.metrics.measure`.
-    - `depth`: how far down a change of place is reported.
-    - `seed`: of the bootstrap.
-    - raises `NotEnoughData`: nothing was logged.
+    A recipe is given, named, or the one in use; of its changes those that need a search are refused. Of the
+    latest recalls at most `limit` are looked at, and changes of place reported down to `depth`.
     """
     chosen = engine.recipes.get(recipe, namespace=namespace)
     changed = chosen.changed(checked_changes(changes)) if changes else chosen

@@ -66,15 +66,7 @@ class Move(StrEnum):
 
 @frozen
 class Decision:
-    """What the rule says.
-
-    - `move`: what becomes of the threshold.
-    - `before`, `after`: the threshold.
-    - `events`: how many were looked at.
-    - `missed`, `wrong`: the false-negative and the false-positive rate; NaN without events.
-    - `reason`: the numbers as a sentence.
-    - `measure`: of what the threshold is, ``"similarity"`` or ``"confidence"``.
-    """
+    """What the rule says, and the false-negative and false-positive rates that say so; NaN without events."""
 
     move: Move
     before: float
@@ -93,16 +85,11 @@ def retune(
     least_events: int = MIN_EVENTS,
     bounds: tuple[float, float] = BOUNDS,
 ) -> Decision:
-    r"""Return what the events of a week say about a threshold.
+    r"""Return what the events of a week say about a threshold within the bounds.
 
     .. math::
         \mathrm{missed} = \frac{\#\{\text{relevant}, s < t\}}{\#\text{events}}, \quad
         \mathrm{wrong} = \frac{\#\{\text{not relevant}, s \ge t\}}{\#\text{events}}
-
-    - `threshold`: the one in use, within the bounds.
-    - `events`: what was judged in the week.
-    - `least_events`: with fewer nothing moves, and the decision says how many more it takes.
-    - `bounds`: the lowest and the highest threshold. An embedder whose cosines are small needs lower ones.
 
     >>> week = [Event(0.8, True)] * 16 + [Event(0.6, True)] * 4
     >>> decision = retune(0.7, week)
@@ -168,8 +155,6 @@ def won_held_out(
 ) -> Decision:
     """Return a decision as it is if its move wins on held-out queries, else one that moves nothing.
 
-    - `groups`: the query of each event; those of one query are held out together.
-
     >>> events = [Event(0.71, False)] * 20
     >>> decision = won_held_out(retune(0.7, events), events, [str(n) for n in range(20)])
     >>> decision.move.value, decision.reason.rpartition("; ")[2]
@@ -227,18 +212,10 @@ def retune_week(
     bounds: tuple[float, float] = BOUNDS,
     least_events: int = MIN_EVENTS,
 ) -> Retuned:
-    """Look at the feedback of the last seven days and move the thresholds as the weekly rule says.
+    """Look at the feedback of the last seven days and move the thresholds as the rule says, if that wins.
 
-    A move is installed only if it wins on held-out feedback; see :func:`won_held_out`.
-
-    - `engine`: whose feedback, embedder and recipe.
-    - `namespace`: whose; None for the engine's.
-    - `dry_run`: whether to say what would happen, and change and record nothing.
-    - `force`: whether to look although the last look was less than seven days ago.
-    - `bounds`: the lowest and the highest threshold; cosines of some embedders need lower ones.
-    - `least_events`: with fewer nothing moves, and the decision says how many more it takes.
-    - raises `InvalidArgument`: there is no embedder, or the threshold in use is outside the bounds.
-    - raises `WorkUnderWay`, `LeaseLost`: another tunes the namespace, or has taken it over.
+    `dry_run` changes and records nothing; `force` looks although the last look was less than seven days ago.
+    Raises `WorkUnderWay` or `LeaseLost` where another tunes the namespace, or has taken it over.
     """
     path = engine.namespace if namespace is None else namespace
     look = partial(_retune_now, engine, path, force=force, bounds=bounds, least_events=least_events)

@@ -71,11 +71,6 @@ def tune_grid(
 ) -> Verdict:
     """Choose among settings whose values on every question are known, the first being the current one.
 
-    - `scores`: the value of every setting on every question.
-    - `groups`: the group of each question; what belongs together is held out together.
-    - `folds`, `seed`: how often to hold data out, and where the dealing and the bootstrap start.
-    - raises `NotEnoughData`: there are fewer groups than 20; the message says how many more it takes.
-
     >>> table = np.array([[0.5] * 40, [0.7, 0.6] * 20])
     >>> found = tune_grid(GridScores(({"alpha": 0.5}, {"alpha": 0.7}), table), [f"q{n}" for n in range(40)])
     >>> found.accepted, found.setting, round(found.gain.mean, 2)
@@ -96,11 +91,7 @@ def tune_families(
     inner: int = 4,
     seed: int = 0,
 ) -> tuple[str, Verdict]:
-    """Choose a family of settings and a setting in it; `current` is the value of the setting in use.
-
-    `inner` folds choose the family within each outer fold. Returned are the family that was chosen on all the
-    data, and the verdict on its best setting.
-    """
+    """Return the family of settings that `inner` folds choose, and the verdict on its best setting."""
     if not families:
         raise InvalidArgument("families", families, "at least one family")
     require_groups(groups)
@@ -139,15 +130,8 @@ def optimise(
 ) -> Optimised:
     """Search declared parameters for a better setting, and say whether it wins on held-out questions.
 
-    - `objective`: the value of a setting on each question, higher being better. It is asked once for each
-      setting, however often a search comes back to it.
-    - `parameters`: what to search over: some of ``memorata.engine.recipes.PARAMETERS``, say.
-    - `current`: the setting in use, with a value for each parameter; each search starts from it, and it wins
-      ties.
-    - `groups`: the group of each question.
-    - `trials`: how many settings each of the ``folds + 1`` searches looks at.
-    - `folds`, `seed`: as for :func:`tune_grid`; the same seed gives the same settings.
-    - raises `MissingExtra`: optuna is not installed; the message says how to.
+    Each of ``folds + 1`` searches looks at as many settings as there are trials and starts from the current
+    one, which wins ties; the objective is asked once for each setting.
 
     >>> weight = Parameter("weight", float, 0.5, "The share of meaning.", 0, 1, ())
     >>> def value(setting):  # highest at 0.3, on every question

@@ -40,12 +40,9 @@ _STEPS = 21
 
 @frozen(eq=False)
 class Curve:
-    """What each possible threshold would do; all arrays are of one length, thresholds ascending.
+    """What letting through all that is at least each similarity that occurs would do, ascending.
 
-    - `thresholds`: every similarity that occurs, once.
-    - `precision`, `recall`: of letting through what is at least the threshold. Recall is also the
-      true-positive rate.
-    - `false_positives`: the share of what is not relevant that passes.
+    Recall is also the true-positive rate; `false_positives` is the share of what is not relevant that passes.
     """
 
     thresholds: FloatArray
@@ -119,10 +116,6 @@ def threshold_curve(similarity: Numbers, relevant: Flags, *, least: int = MIN_PA
 
     .. math:: P = \frac{TP}{TP + FP}, \quad R = \frac{TP}{TP + FN}, \quad F = \frac{FP}{FP + TN}
 
-    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.validation.labelled_pairs`.
-
-    One sort, then running counts; equal similarities pass or fail together.
-
     >>> curve = threshold_curve([0.2, 0.5, 0.5, 0.9], [False, True, False, True], least=4)
     >>> curve.thresholds.tolist(), curve.recall.tolist(), curve.precision.round(2).tolist()
     ([0.2, 0.5, 0.9], [1.0, 1.0, 0.5], [0.5, 0.67, 1.0])
@@ -151,13 +144,9 @@ def at_precision(
     target: float = 0.9,
     least: int = MIN_PAIRS,
 ) -> Choice:
-    """Return the threshold with the highest recall among those that reach the target precision.
+    """Return the highest threshold with the highest recall among those that reach the target precision.
 
-    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.validation.labelled_pairs`.
-    - `fallback`: the threshold to keep if none reaches the target; the choice then carries a warning.
-    - `target`: the least precision, above 0.
-
-    Of thresholds with the same recall the highest is taken: it lets through less that is not relevant.
+    If none does, the choice is the fallback and carries a warning.
 
     >>> labels = [False, True, False, True]
     >>> at_precision([0.2, 0.5, 0.6, 0.9], labels, target=0.6, fallback=0.75, least=4).threshold
@@ -179,10 +168,7 @@ def at_precision(
 
 
 def by_youden(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS) -> Choice:
-    r"""Return the threshold at which the ROC curve is highest above chance: :math:`\max_t R(t) - F(t)`.
-
-    Of several the highest threshold is taken.
-    """
+    r"""Return the highest threshold at which :math:`R(t) - F(t)`, the height above chance, is largest."""
     curve = threshold_curve(similarity, relevant, least=least)
     return curve.at(float(curve.thresholds[_last_best(curve.youden)]))
 
@@ -199,11 +185,6 @@ def by_f1(
     r"""Return the pair of thresholds (similarity, confidence) with the highest F1.
 
     .. math:: F_1 = \frac{2 P R}{P + R} = \frac{2\,TP}{2\,TP + FP + FN}
-
-    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.validation.labelled_pairs`.
-    - `confidence`: one number from 0 to 1 per pair.
-    - `similarities`, `confidences`: the thresholds to try, ascending; by default 21 over the range that
-      occurs, and 21 from 0 to 1.
 
     The pairs are counted once, by the cell of the grid they fall in; sums from the far corner then give every
     threshold's counts at the cost of the grid, not of the grid times the pairs. Of equal F1 the lowest
@@ -265,15 +246,7 @@ _MAX_ALTERNATIVES: Final = 50
 
 @frozen(eq=False)
 class TunedThresholds:
-    """What tuning a gate found.
-
-    - `verdict`: whether it wins, with the numbers.
-    - `base`, `recipe`: what was in use, and the same with the new thresholds.
-    - `method`, `target`: the rule, and what it was asked for.
-    - `pairs`: how many judged pairs it was learnt from.
-    - `curve`, `choice`: what every threshold would do, and the chosen one.
-    - `grid`: the F1 of each pair of thresholds, for that rule.
-    """
+    """What tuning a gate by a rule found, with what every threshold would do; `grid` is for F1."""
 
     verdict: Verdict
     base: Recipe

@@ -109,13 +109,9 @@ class TrainingSet:
     ) -> FloatArray:
         """Return how well a recipe ranks each question: from the log, or by asking again where it must.
 
-        - `recipe`: the recipe.
-        - `base`: the one it is compared with; where both search alike, nothing is searched again. A labelled
-          question is, where they re-rank or vary what they show, which the log cannot tell.
-        - `metric`: as for :func:`~memorata.evaluate.metrics.measure`.
-        - `search`: whether labelled questions are asked again in any case. What is compared must be measured
-          in one way: if one of the recipes needs a search (:func:`search_changes`), all of them are searched.
-        - raises `LeaseLost`: another has taken over the work that this is done for.
+        Where it and the base search alike, nothing is searched again, except for labelled questions where
+        they re-rank or vary what they show, which the log cannot tell. What is compared must be measured in
+        one way: if one of the recipes needs a search (:func:`search_changes`), all of them are searched.
         """
         of = measure(metric)
         differing = search_changes(recipe, base)
@@ -192,12 +188,7 @@ class TrainingSet:
 def from_feedback(
     engine: Engine, *, namespace: str | None = None, since: datetime | None = None
 ) -> TrainingSet:
-    """Return the training set of the feedback on logged recalls.
-
-    - `engine`: whose log.
-    - `namespace`: whose recalls; None for the engine's.
-    - `since`: only feedback at or after that moment.
-    """
+    """Return the training set of the feedback on logged recalls, all of it or since a moment."""
     records = engine.feedback.list(namespace=namespace, since=since)
     ids = tuple(dict.fromkeys(record.feedback.recall_id for record in records))
     recalls = engine.feedback.recalls(namespace=namespace, limit=None, ids=ids)

@@ -60,14 +60,7 @@ _BY_NAME: Final = {parameter.name: parameter for parameter in PARAMETERS}
 
 @frozen
 class Tuned:
-    """What tuning found.
-
-    - `verdict`: whether it wins, with the numbers.
-    - `base`, `recipe`: what was in use, and what was found.
-    - `questions`: how many questions it was judged on.
-    - `metric`: what they were compared by.
-    - `scores`: the mean of each setting that a grid tried, for a drawing; empty for other searches.
-    """
+    """What tuning found, on how many questions; `scores` are the means of the settings a grid tried."""
 
     verdict: Verdict
     base: Recipe
@@ -96,15 +89,7 @@ def tune_weights(
     folds: int = 5,
     seed: int = 0,
 ) -> Tuned:
-    """Try every setting of a grid of a recipe's parameters.
-
-    - `training`: what to learn from.
-    - `base`: the recipe in use; it is among what is tried, and wins ties.
-    - `grid`: by parameter, the values to try; by default :func:`default_grid`.
-    - `metric`: what settings are compared by, as for :func:`~memorata.evaluate.metrics.measure`.
-    - `folds`, `seed`: as for :func:`~memorata.learn.search.tune_grid`.
-    - raises `NotEnoughData`: there are too few questions; the message says how many more it takes.
-    """
+    """Try every setting of a grid of a recipe's parameters (:func:`default_grid`); the base wins ties."""
     require_groups(training.groups, name=QUESTIONS)
     settings = nearest_first(grid_of(default_grid(base) if grid is None else grid), base)
     current = {name: getattr(base, name) for name in settings[0]}
@@ -204,14 +189,7 @@ class TuningResult(Protocol):
 def install(
     engine: Engine, tuned: TuningResult, name: str, *, use: bool = False, namespace: str | None = None
 ) -> SavedRecipe | None:
-    """Save what was found as a recipe with its evidence, if it wins; None, and nothing done, if not.
-
-    - `engine`: whose database.
-    - `tuned`: what was found.
-    - `name`: of the recipe; a version is added to one that is there.
-    - `use`: whether the namespace uses it from now on.
-    - `namespace`: whose; None for the engine's.
-    """
+    """Save what was found as a recipe with its evidence, if it wins, and use it; None if it does not win."""
     if not tuned.verdict.accepted:
         return None
     with engine.store.together():
@@ -225,8 +203,6 @@ def install(
 def default_grid(base: Recipe) -> Mapping[str, Sequence[Any]]:
     """Return what is tried of a recipe where the caller does not say: shares of legs and of confidence.
 
-    Examples
-    --------
     >>> list(default_grid(RECIPES["balanced"])), list(default_grid(RECIPES["haia"]))
     (['vector_weight'], ['weighting', 'confidence_weight'])
     """
@@ -337,15 +313,14 @@ def adapt_training_set(
     shares = (base.vector_weight, *TENTHS)
     table = np.stack([valued(share) for share in shares])
 
-    towards = _weights(base if everywhere is None else everywhere)
+    towards = (base if everywhere is None else everywhere).vector_weight
 
     def drawn(place: int, questions: int) -> float:
         share = shares[place]
         # Where nothing is better than the share in use, that one stays, wherever it came from.
         if not place:
             return share
-        own = {"vector": share, "lexical": 1 - share}
-        return round(shrunken(own, questions, towards, strength=strength)["vector"], 6)
+        return round(shrunken(share, questions, towards, strength=strength), 6)
 
     def best(rows: IntArray) -> int:
         return int(table[:, rows].mean(axis=1).argmax())
@@ -400,32 +375,13 @@ def adapt(
     return results
 
 
-def _weights(recipe: Recipe) -> dict[str, float]:
-    return {"vector": recipe.vector_weight, "lexical": 1 - recipe.vector_weight}
+def shrunken(own: float, questions: int, towards: float, *, strength: Strength = STRENGTH) -> float:
+    r"""Return a weight between a namespace's own and that of all: :math:`(n w + m w_0) / (n + m)`.
 
-
-def shrunken(
-    own: Mapping[str, float], questions: int, towards: Mapping[str, float], *, strength: Strength = STRENGTH
-) -> Mapping[str, float]:
-    r"""Return weights between a namespace's own and those of all: :math:`(n w + m w_0) / (n + m)`.
-
-    - `own`: what its feedback says; a weight that is not named is 0.
-    - `questions`: :math:`n`, from how many judged questions.
-    - `towards`: :math:`w_0`, what holds for all.
-    - `strength`: :math:`m`; 0 believes the namespace at once.
-
-    >>> shrunken({"vector": 1.0}, 50, {"vector": 0.5, "lexical": 0.5}, strength=150)
-    {'vector': 0.625, 'lexical': 0.375}
+    >>> shrunken(1.0, 50, 0.5, strength=150)
+    0.625
     """
-    mine, all_ = _checked("own", own), _checked("towards", towards)
     count, prior = checks.whole("questions", questions), checks.at_least("strength", strength, 0)
+    mine, all_ = checks.probability("own", own), checks.probability("towards", towards)
     share = count / (count + prior) if count else 0.0
-    names = dict.fromkeys([*all_, *mine])
-    return {name: share * mine.get(name, 0.0) + (1 - share) * all_.get(name, 0.0) for name in names}
-
-
-def _checked(argument: str, weights: Mapping[str, float]) -> dict[str, float]:
-    if not isinstance(weights, Mapping) or not checks.texts(argument, weights):
-        raise InvalidArgument(argument, weights, "a mapping of at least one column to its weight")
-    values = checks.weights(argument, list(weights.values()), len(weights))
-    return dict(zip(weights, values.tolist(), strict=True))
+    return share * mine + (1 - share) * all_

@@ -51,14 +51,10 @@ class FoldResult:
 class Verdict:
     """Accepted or refused, with the numbers that say why.
 
-    - `accepted`: whether the setting may be installed.
-    - `reason`: the numbers as a sentence.
-    - `setting`: what was chosen on all the data; this is what would be installed.
-    - `gain`: the held-out gain over the current setting: mean, interval and p value, each group counting the
-      same.
-    - `learnt_gain`: what the choice of each fold gained where it was chosen, on average.
-    - `overfitting`: the probability that the best of all settings tried does as well where none is better.
-    - `folds`: fold by fold.
+    `setting` was chosen on all the data, and would be installed; `gain` is the held-out gain over the current
+    setting, each group counting the same, and `learnt_gain` what the choice of each fold gained where it was
+    chosen; `overfitting` the probability that the best of all settings tried does as well where none is
+    better.
     """
 
     accepted: bool
@@ -97,16 +93,11 @@ def judge(
 
     where :math:`f(i)` is the fold that holds question :math:`i` out, :math:`\bar d_g` are the means by group.
 
-    - `setting`: what was chosen on all the data.
+    - `setting`: what was chosen on all the data; it is the row `picked` of `tried`, the value on every
+      question of everything that was tried.
     - `chosen`, `values`: for each fold what was chosen without its held-out part, and the value of that on
       every question.
-    - `current`: the value of the current setting on every question.
-    - `folds`, `groups`: how the questions were divided, and the group of each.
-    - `tried`, `picked`: the value on every question of everything that was tried, a row for each setting, and
-      which row `setting` is.
-    - `seed`, `level`: of the bootstrap.
     - `kept`: :math:`\kappa`, the share of the gain that must be left on held-out data.
-    - `least`: the least number of groups.
 
     >>> from memorata.learn.validation import grouped_folds
     >>> groups = [f"q{number}" for number in range(40)]
@@ -232,10 +223,6 @@ class Fold:
 
 def grouped_folds(groups: Sequence[str], *, count: int = 5, seed: int = 0) -> tuple[Fold, ...]:
     """Divide rows into folds of about the same size; rows of one group are held out together.
-
-    - `groups`: the group of each row: a conversation, a user, or the question itself.
-    - `count`: how many folds, at least 2; there must be as many groups.
-    - `seed`: where the dealing starts; the same seed gives the same folds.
 
     Groups are shuffled, then dealt, largest first, each to the fold that has the fewest rows.
 
