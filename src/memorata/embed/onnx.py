@@ -197,8 +197,7 @@ def _runtime() -> Any:  # noqa: ANN401 - a module without types
     """Load onnxruntime, and keep it from telling its makers about this machine.
 
     Since 1.31 it writes an identifier into the user's cache and looks up a server to report to, unless this
-    variable is set before it is loaded; what it offers to switch that off later comes too late. A value that
-    is set already stays.
+    variable is set before it is loaded. A value that is set already stays.
     """
     os.environ.setdefault(_NO_TELEMETRY, "1")
     try:
@@ -287,19 +286,8 @@ class OnnxReranker:
 
     Parameters
     ----------
-    folder
-        Where the model's files are.
-    threads
-        How many threads may compute; None for as many as there are processors, up to four.
-    description
-        What the folder holds, where it is known better than by its files.
-
-    Raises
-    ------
-    ModelNotInstalled, ModelCorrupt
-        The folder holds no model, or its description cannot be used.
-    InvalidArgument
-        The folder holds an embedder.
+    folder, threads, description
+        As for :class:`OnnxEmbedder`, and raises as that does.
     """
 
     def __init__(
@@ -321,17 +309,7 @@ class OnnxReranker:
     def score(self, query: str, texts: Sequence[str]) -> FloatArray:
         """Return how well each text fits the query; higher is better, the scale is the model's own.
 
-        Parameters
-        ----------
-        query
-            Read whole, or, if it is too long for that, not at all: every text then scores 0.
-        texts
-            Each is as good as its best passage.
-
-        Raises
-        ------
-        EmbedderError
-            The model could not be loaded or run, or gave something that is no score.
+        A query that is too long to be read whole is not read: every text then scores 0.
         """
         query = well_formed(checked("query", query))
         cut = [text[:MAX_CHARACTERS] for text in checked_texts(texts)]
@@ -363,7 +341,7 @@ class OnnxReranker:
         parts, rows = tokens.passages(text, size, window, lambda parts: self._read(query, parts))
         own, *passage_tokens = map(set, tokens.ids([query, *parts]))
         shared = np.array(
-            [[number in part for number in sorted(own - tokens.special_ids())] for part in passage_tokens]
+            [[number in part for number in sorted(own - tokens.special_ids)] for part in passage_tokens]
         )
         scores = shared @ (1 / np.maximum(1, shared.sum(axis=0)))
         return [rows[index] for index in np.argsort(-scores, kind="stable")[:MAX_PASSAGES]]

@@ -356,21 +356,12 @@ def open_reranker(specification: str | None, resources: Resources | None = None)
     specification
         One line of the second table above.
     resources
-        What it may draw on.
+        As for :func:`open_embedder`, and raises as that does.
 
     Examples
     --------
     >>> open_reranker("none") is None
     True
-
-    Raises
-    ------
-    ModelNotInstalled
-        The model is not on this machine; the message says how to get it.
-    EmbedderError
-        The specification names nothing; the message lists what there is.
-    MissingExtra
-        A package is missing; the message says which.
     """
     resources = resources or Resources()
     if specification is None or writable("specification", specification) == "none":

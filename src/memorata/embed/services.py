@@ -70,18 +70,11 @@ class _Api(NamedTuple):
 class ServiceEmbedder:
     """What embedders behind HTTP share.
 
-    - `model`: what the service calls the model.
-    - `address`: where the service is.
-    - `api_key`: sent as a bearer token when given.
     - `dimension`: the length its vectors must have; None to ask the service on first use.
-    - `prompts`: prefixes of queries and documents, for models that need them.
     - `similarity_threshold`: the cosine above which two texts are likelier related than not; 0 when not
       measured.
-    - `batch`: the most texts of one request.
-    - `passage_characters`: the most characters of one text of a request.
-    - `retry`: time limits and retries; those of documents.
-    - `query_seconds`: how long a query waits for its vector, whatever it takes: connecting, a second
-      attempt, a pause.
+    - `batch`, `passage_characters`: the most texts of one request, and characters of one text.
+    - `retry`: time limits and retries of documents; a query waits `query_seconds`, whatever it takes.
     """
 
     _api: _Api
@@ -135,8 +128,8 @@ class ServiceEmbedder:
     def of_dimension(self, dimension: int, *, apart: bool = False) -> Self:
         """Return the same service, known to give vectors of this length, so that it need not be asked.
 
-        `apart` says that vectors of another length are known by its name already: those were another model's,
-        so the length becomes part of the name.
+        `apart`: vectors of another length, another model's, are known by its name, so the length joins the
+        name.
         """
         sized = copy(self)
         sized._dimension, sized._apart = whole("dimension", dimension, 1), apart
@@ -352,14 +345,9 @@ APIS: Final[Mapping[str, RerankApi]] = {
 
 
 class ServiceReranker:
-    """Scores texts by asking a service.
+    """Scores texts by asking a service of one of :data:`APIS`; without an address, at the usual place.
 
-    - `kind`: one of :data:`APIS`.
-    - `model`: what the service calls the model; TEI has one, and needs no name.
-    - `address`: where the service is; empty for the usual place.
-    - `api_key`: sent as a bearer token when given.
-    - `batch`: the most texts of one request; TEI takes 32 by default.
-    - `retry`, `seconds`: time limits and retries; and how long a query waits in all.
+    TEI has one model, which needs no name, and takes 32 texts of one request by default.
     """
 
     def __init__(
@@ -383,10 +371,7 @@ class ServiceReranker:
         self._breaker = CircuitBreaker(clock=self._retry.clock)
 
     def score(self, query: str, texts: Sequence[str]) -> FloatArray:
-        """Return how well each text fits the query; higher is better.
-
-        - raises `EmbedderError`: the service is away, refused, or gave something that is no score.
-        """
+        """Return how well each text fits the query; higher is better."""
         text = checked_text(query)
         cut = [text[:MAX_SENT_CHARACTERS] for text in checked_texts(texts)]
         starts = range(0, len(cut), self._batch)

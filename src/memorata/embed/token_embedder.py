@@ -194,7 +194,7 @@ def read_static(
         table = np.concatenate([table, np.zeros((tokens.size - rows, table.shape[1]), np.float32)])
     silent = np.zeros(len(table), dtype=np.bool_)
     silent[rows:] = True
-    silent[[number for number in tokens.special_ids() if number < len(table)]] = True
+    silent[[number for number in tokens.special_ids if number < len(table)]] = True
     return tokens, table, silent
 
 

@@ -62,7 +62,7 @@ class Template:
 
 
 class SubwordVocabulary:
-    """A vocabulary that is read here."""
+    """A vocabulary that is read here; `special` tokens stand for no text."""
 
     def __init__(
         self,
@@ -160,24 +160,12 @@ class LibraryVocabulary:
             raise ModelCorrupt(f"the tokenizer cannot be read: {error}") from error
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-
-    @property
-    def size(self) -> int:
-        """How many tokens there are."""
-        return int(self._tokenizer.get_vocab_size())
-
-    @property
-    def special_count(self) -> int:
-        """How many special tokens stand around a text."""
-        return int(self._tokenizer.num_special_tokens_to_add(is_pair=False))
-
-    @property
-    def special_ids(self) -> frozenset[int]:
-        """The tokens that stand for no text."""
+        self.size = int(self._tokenizer.get_vocab_size())
+        self.special_count = int(self._tokenizer.num_special_tokens_to_add(is_pair=False))
         added = self._tokenizer.get_added_tokens_decoder()
         ids = {number for number, token in added.items() if token.special}
         unknown = self._tokenizer.token_to_id(getattr(self._tokenizer.model, "unk_token", None) or "")
-        return frozenset(ids if unknown is None else ids | {unknown})
+        self.special_ids = frozenset(ids if unknown is None else ids | {unknown})
 
     def text(self, number: int) -> str:
         """Return the text of a token, or nothing."""
@@ -214,37 +202,18 @@ _Read = TypeVar("_Read", bound=Sized)
 
 
 class Tokeniser:
-    """The tokeniser of one model."""
+    """The tokeniser of a model: a vocabulary, or a ``tokenizer.json``, with or without `special` tokens."""
 
     def __init__(self, vocabulary: Vocabulary | bytes, *, special: bool = True) -> None:
         self._vocabulary = _read(vocabulary) if isinstance(vocabulary, bytes) else vocabulary
         self._special = special
-
-    @property
-    def special_count(self) -> int:
-        """How many special tokens stand around every text."""
-        return self._vocabulary.special_count if self._special else 0
-
-    def special_ids(self) -> frozenset[int]:
-        """Return the ids of tokens that stand for no text: padding, mask, unknown and their like."""
-        return self._vocabulary.special_ids
+        self.size, self.special_ids = self._vocabulary.size, self._vocabulary.special_ids
+        self.special_count = self._vocabulary.special_count if special else 0
+        self.text, self.pairs = self._vocabulary.text, self._vocabulary.pairs
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text, special tokens included."""
         return self._vocabulary.rows(texts, special=self._special)
-
-    @property
-    def size(self) -> int:
-        """How many tokens there are."""
-        return self._vocabulary.size
-
-    def text(self, number: int) -> str:
-        """Return the text of a token; empty for a number that no token has."""
-        return self._vocabulary.text(number)
-
-    def pairs(self, first: str, seconds: Sequence[str]) -> list[PairTokens]:
-        """Return the tokens of `first` with each of `seconds`, special tokens included."""
-        return self._vocabulary.pairs(first, seconds)
 
     def passages(
         self, text: str, size: int, most: int, read: Callable[[list[str]], list[_Read]]

@@ -34,17 +34,7 @@ def user_trust() -> Trust:
 
 
 class Trust:
-    """Consent in a file; one that is missing, or cannot be read, is consent to nothing.
-
-    - `path`: the file; its folder is made when there is something to write.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     trust = Trust(Path(folder, "trust.json"))
-    ...     trust.agree_to_source("https://example.org")
-    ...     trust.agrees_to_source("https://example.org"), trust.agrees_to_source("https://evil.example")
-    (True, False)
-    """
+    """Consent in a file; one that is missing, or cannot be read, is consent to nothing."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -141,8 +131,6 @@ def source_of(specification: str) -> str | None:
 
     >>> source_of("openai:small@https://Example.org/v1#none"), source_of("ollama:small")
     ('https://example.org', 'http://127.0.0.1:11434')
-    >>> source_of("onnx:/srv/model"), source_of("builtin"), source_of("hub:org/name")
-    ('onnx:/srv/model', None, None)
     """
     bare, _ = split_specification(specification)
     form, _, rest = bare.partition(":")

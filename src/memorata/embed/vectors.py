@@ -120,14 +120,7 @@ _CALLBACK: ContextVar[ProgressCallback | None] = ContextVar("progress", default=
 
 @contextmanager
 def report_progress(callback: ProgressCallback) -> Iterator[None]:
-    """Report how far embedders are to a callback, until the block ends and in this thread alone.
-
-    >>> with report_progress(lambda done, total: print(done, "of", total)):
-    ...     list(with_progress([["a", "b"], ["c"]], 3))
-    2 of 3
-    3 of 3
-    [['a', 'b'], ['c']]
-    """
+    """Report how far embedders are to a callback, until the block ends and in this thread alone."""
     before = _CALLBACK.set(callback)
     try:
         yield
@@ -150,13 +143,7 @@ _LENGTH_TOLERANCE: Final = 0.02
 
 
 def are_directions(rows: npt.NDArray[np.floating[Any]]) -> bool:
-    """Tell whether all rows have the length 1, or 0 for a text in which an embedder finds nothing.
-
-    >>> are_directions(np.array([[0.6, 0.8], [0, 0]])), are_directions(np.array([[0.6, 0.8], [3, 4]]))
-    (True, False)
-    >>> are_directions(np.array([[np.nan, 1]]))
-    False
-    """
+    """Tell whether all rows have the length 1, or 0 for a text in which an embedder finds nothing."""
     if len(rows) == 1:
         # Of one, plain numbers tell in a quarter of the time.
         return is_direction(rows) or float(np.vdot(rows, rows)) == 0
@@ -166,9 +153,5 @@ def are_directions(rows: npt.NDArray[np.floating[Any]]) -> bool:
 
 
 def is_direction(row: npt.NDArray[np.floating[Any]]) -> bool:
-    """Tell whether one row has the length 1; then all of its numbers are finite, too.
-
-    >>> is_direction(np.array([0.6, 0.8])), is_direction(np.zeros(2))
-    (True, False)
-    """
+    """Tell whether one row has the length 1; then all of its numbers are finite, too."""
     return abs(float(np.vdot(row, row)) - 1) <= _LENGTH_TOLERANCE

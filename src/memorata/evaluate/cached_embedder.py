@@ -24,11 +24,7 @@ BATCH: Final = 64
 
 
 class CachedEmbedder:
-    """An :class:`~memorata.embed.port.Embedder` with a file of everything it ever computed.
-
-    - `embedder`: the one that computes.
-    - `path`: the file; made if it is not there. Its folder must exist.
-    """
+    """An :class:`~memorata.embed.port.Embedder` with a file of everything it ever computed."""
 
     def __init__(self, embedder: Embedder, path: str | Path) -> None:
         self.embedder = embedder

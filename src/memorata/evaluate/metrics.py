@@ -122,10 +122,7 @@ _WHOLE = {"mrr": reciprocal_rank, "map": average_precision}
 
 
 def measure(name: str) -> Measure:
-    """Return the metric called `name`.
-
-    - `name`: one of any, all, recall, precision, ndcg, mrr and map with a cut-off behind an at sign, as
-      ``ndcg@10``; or mrr or map alone, over the whole ranking.
+    """Return the metric called `name`, with a cut-off behind an at sign or, for mrr and map, without.
 
     >>> measure("any@5")(["a", "b"], {"b": 1})
     1.0
@@ -235,16 +232,12 @@ def risk_coverage(confidences: Numbers, correct: Flags) -> RiskCoverage:
     r"""Return coverage and risk of answering only from a confidence on, for every confidence that occurs.
 
     With :math:`S_t` the questions whose confidence is at least :math:`t`, and :math:`e_i` 1 for a wrong
-    answer:
+    answer, which any answer to a question that cannot be answered is:
 
     .. math:: c(t) = |S_t| / n, \quad r(t) = \frac{1}{|S_t|} \sum_{i \in S_t} e_i, \quad
         \mathrm{area} = \sum_j (c_j - c_{j-1}) \, r_j
 
-    Questions of equal confidence are answered together, since no threshold could part them; a score that is
-    the same for all therefore has one point, at the overall risk.
-
-    - `confidences`: one for each question; at least one.
-    - `correct`: whether the answer would be right. For a question that cannot be answered it never is.
+    Questions of equal confidence are answered together, since no threshold could part them.
     """
     scores, right = _nonempty("confidences", confidences), checks.flags("correct", correct)
     count = checks.same_length(confidences=scores, correct=right)

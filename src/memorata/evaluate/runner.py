@@ -78,21 +78,14 @@ def run(
 ) -> tuple[RunFile, ...]:
     """Run recipes on a data set; one file of rankings for each, and beside them the labels and the machine.
 
-    - `dataset`: what is remembered and asked.
-    - `recipes`: how to search; their names are the names of the runs, so each must be its own.
-    - `embedder`: what measures meaning, best wrapped in a
-      :class:`~memorata.evaluate.cached_embedder.CachedEmbedder`; None for words alone, if no recipe needs
-      more.
-    - `folder`: where the files go; made if it is not there.
-    - `reranker`: for recipes that ask for one.
-    - `timed`: the embedder that is measured on a few questions, where `embedder` has a cache before it.
+    - `embedder`: best wrapped in a :class:`~memorata.evaluate.cached_embedder.CachedEmbedder`; None for words
+      alone, if no recipe needs more. `timed` is the one that is measured on a few questions.
     - `granularity`: what is ranked: "turn", which stands for any document, or "session".
     - `depth`: how many are written down for each question.
     - `again`: whether to start over where there is a file already.
     - `place`: gives an empty place for the memories of one haystack, as :func:`memorata.open` takes it, and
       takes it back; in memory by default. Run files do not say which: give each its own folder.
     - `progress`: called with the number of haystacks done, a part of one included, and what is being done.
-    - raises `DatasetError`: the data cannot be read, or a file is of another run.
     - raises `MemorataError`: a recipe could not be run as it should, so that its figures would be of
       something else.
     """
@@ -169,11 +162,7 @@ def file_name(header: RunHeader) -> str:
 
 @lru_cache(maxsize=1)
 def code_version() -> str:
-    """Return the version, and a hash of the sources that a ranking depends on.
-
-    Between two releases the version stays and the code does not; a run of yesterday's code must not be taken
-    for one of today's.
-    """
+    """Return the version, and a hash of what a ranking depends on: that changes between releases, too."""
     root = Path(memorata.__file__).parent
     digest = hashlib.sha256()
     for pattern in _SOURCES:
@@ -312,8 +301,7 @@ def corpus_of(haystack: Haystack) -> Corpus:
 def document_text(document: Document) -> str:
     """Return what is remembered of a document: its title, unless the text repeats it, and the text.
 
-    Titles are read with the text, as the makers of BEIR and of the multi-hop sets do; the engine has no field
-    for them.
+    Titles are read with the text, as the makers of BEIR and of the multi-hop sets do.
     """
     if not document.title or document.text.casefold().startswith(document.title.casefold()):
         return document.text

@@ -19,11 +19,10 @@ from memorata.model import InvalidArgument, checks
 
 @frozen
 class Counts:
-    """How many questions there were, and what became of them.
+    """How many questions there were, and what became of them: measured, unanswerable or unlabelled.
 
-    `measured`, `unanswerable` (their answer is nowhere) and `unlabelled` (no relevant item is known at this
-    granularity) make up `questions`. The run has no line for the `missing`; the measured ones of them count
-    as empty rankings. `unknown` lines are about questions that the data set does not have.
+    The run has no line for the `missing`; the measured ones of them count as empty rankings. `unknown` lines
+    are about questions that the data set does not have.
     """
 
     questions: int
@@ -155,14 +154,7 @@ def score(
     seed: int = 0,
     level: float = 0.95,
 ) -> Scores:
-    """Return what `run` is worth on `questions`.
-
-    - `run`: the rankings.
-    - `questions`: those of the data set, with their labels; at least one must be in the run.
-    - `measures`: names as :func:`~memorata.evaluate.metrics.measure` knows them.
-    - `granularity`: "turn" or "session"; it must be that of the run.
-    - `samples`, `seed`, `level`: of the bootstrap intervals.
-    """
+    """Return what `run` is worth on labelled questions, of which at least one must be in it."""
     if run.header.granularity != granularity:
         raise InvalidArgument("granularity", granularity, f"that of the run ({run.header.granularity!r})")
     measure_functions = {name: measure(name) for name in checks.texts("measures", measures)}

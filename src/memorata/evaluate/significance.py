@@ -77,11 +77,6 @@ def paired_bootstrap(
     :math:`2^{1-n}`, since under the null hypothesis each of the :math:`n` differences may as well have the
     other sign.
 
-    - `ours`, `baseline`: one value per question in the same order; at least one.
-    - `samples`, `seed`: how many times to draw, and where the drawing starts; the same seed gives the same
-      interval.
-    - `level`: the share of the drawn means that lies in the interval.
-
     >>> difference = paired_bootstrap([1, 1, 0, 1] * 25, [1, 0, 0, 1] * 25)
     >>> difference.mean, round(difference.low, 2), round(difference.high, 2), round(difference.p, 4)
     (0.25, 0.17, 0.34, 0.0002)
@@ -175,11 +170,7 @@ def reality_check(differences: Rows, chosen: int, *, samples: int = CHECK_SAMPLE
         p = \frac{1 + \#\{b : \max_s t^*_{sb} \ge t_{\text{chosen}}\}}{B + 1}, \quad
         t^*_{sb} = \frac{\bar d^*_{sb} - \bar d_s}{\hat\sigma_s / \sqrt n}
 
-    - `differences`: a row for each setting that was tried: its value less that of the current setting, one
-      column per question (or group of questions).
-    - `chosen`: the row that is to be installed.
-    - `samples`, `seed`: how often to draw the questions again, and where the drawing starts.
-
+    `differences` has a row for each setting: its value less that of the current one, by question or group.
     All settings see the same draws, so that a hundred settings which are nearly the same count as one. One
     that never differs from the current one counts as none; where it is the chosen one, p is 1.
 
@@ -225,9 +216,6 @@ def two_proportions(
     (*Statistics in Medicine* 17, 1998, method 10): unlike the textbook's it has a width where none, or
     all, succeeded. Being two methods, they may disagree close to the line.
 
-    - `successes`, `trials`, `other_successes`, `other_trials`: whole numbers; at least one trial each.
-    - `level`: of the interval, below 1.
-
     >>> found = two_proportions(56, 70, 48, 80)
     >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3), round(found.p, 4)
     (0.2, 0.052, 0.334, 0.008)
@@ -257,9 +245,6 @@ def welch(values: Numbers, others: Numbers, *, level: float = 0.95) -> Differenc
 
     (B. L. Welch, *Biometrika* 34, 1947). Without any spread nothing is known about chance: the interval has
     no width, and p is 1 for equal means, else 0.
-
-    - `values`, `others`: at least two numbers each.
-    - `level`: of the interval, below 1.
 
     >>> found = welch([3, 4, 5, 4], [1, 2, 3, 2])
     >>> found.mean, round(found.low, 2), round(found.high, 2), round(found.p, 4)
@@ -312,19 +297,14 @@ def _wilson(share: float, size: int, z: float) -> tuple[float, float]:
 def mixture_difference(estimate: float, variance: float, *, scale: float, level: float = 0.95) -> Difference:
     r"""Return an estimated difference with an interval and p value that hold at every look at once.
 
-    With the information :math:`I = 1/V` and differences of about :math:`\tau` in mind,
+    With the information :math:`I = 1/V` and differences of about :math:`\tau`, the `scale`, in mind,
 
     .. math::
         \Lambda = \frac{1}{\sqrt{1 + \tau^2 I}} \exp \frac{\tau^2 I^2 \hat\theta^2}{2 (1 + \tau^2 I)}, \quad
         p = \min(1, 1/\Lambda), \quad
         |\theta - \hat\theta| \le \sqrt{\frac{1 + \tau^2 I}{\tau^2 I^2} \ln \frac{1 + \tau^2 I}{(1-\ell)^2}}
 
-    - `estimate`, `variance`: the difference so far, and its squared standard error, at least 0. Nothing is
-      concluded from a variance of 0: without any spread there is no telling what chance does.
-    - `scale`: :math:`\tau`, the size of difference that is to be found soonest, above 0; it changes how soon,
-      not whether the promise holds.
-    - `level`: of the interval, below 1.
-
+    Nothing is concluded from a variance of 0. The scale changes how soon, not whether the promise holds.
     Exact for normal increments; for means of users it holds as their number grows, so ask for some hundred.
 
     >>> found = mixture_difference(0.04, 0.0001, scale=0.05)

@@ -85,11 +85,9 @@ def run_suite(
     seen: Seen | None = None,
     timed: bool = True,
 ) -> Iterator[QuestionScore]:
-    """Ask every question of every set in a folder with every recipe.
+    """Ask every question of every set in a folder, or of those named, with every recipe.
 
-    - `sets`: their names; all of the folder when empty.
     - `most_questions`: of each haystack; those whose ids hash lowest, so that it is always the same ones.
-    - `progress`: called with the name of each haystack that begins.
     - `seen`: called with what was asked, which hits are right, and the result.
     - `timed`: whether each is also asked as people do, to tell how long that takes; that doubles the work.
     """

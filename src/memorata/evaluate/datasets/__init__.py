@@ -37,14 +37,7 @@ READERS: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
 
 
 def open_dataset(name: str, path: str | Path, **options: Any) -> Dataset:  # noqa: ANN401 - each reader has its own
-    """Open a data set by the name of its format.
-
-    - `name`: one of :data:`READERS`.
-    - `path`: its file, or its folder where the format has several files.
-    - `options`: what the reader of the format takes, as ``turns`` for "longmemeval" or ``captions`` for
-      "locomo".
-    - raises `InvalidArgument`: if there is no such format, or it has no such option.
-    - raises `DatasetError`: if there is no such file. Errors inside it are raised when it is read.
+    """Open a data set by the name of its format; the options are those of its reader.
 
     >>> open_dataset("locomo", "locomo10.json", turns="user")
     Traceback (most recent call last):

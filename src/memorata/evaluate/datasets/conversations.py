@@ -46,9 +46,7 @@ _AFTERWARDS = timedelta(hours=1)
 def read_locomo(path: str | Path, *, captions: bool = True) -> FileDataset:
     """Open LoCoMo: one haystack for each conversation, one document for each turn.
 
-    - `path`: the JSON file, plain or gzip.
-    - `captions`: whether a turn with a photo also has the words that describe it: "… (shares a photo: a red
-      kite)".
+    With `captions`, a turn with a photo ends in the words that describe it: "… (shares a photo: a red kite)".
     """
     file, with_captions = Path(path), checks.flag("captions", captions)
     return FileDataset(
@@ -154,10 +152,8 @@ TURNS = ("all", "user")
 def read_longmemeval(path: str | Path, *, turns: str = "all") -> FileDataset:
     """Open LongMemEval S, M or oracle: one haystack for each question, one document for each turn.
 
-    The file is read a question at a time, so M needs no more memory than its largest history.
-
-    - `path`: the JSON file, plain or gzip.
-    - `turns`: "all", or "user" to leave out what the assistant said.
+    The file is read a question at a time, so M needs no more memory than its largest history. Only the user's
+    `turns` are read where these say so.
     """
     file, speakers = Path(path), checks.one_of("turns", turns, TURNS)
     return FileDataset(

@@ -47,12 +47,10 @@ from memorata.model.errors import DatasetError, shown
 
 
 def read_beir(path: str | Path, *, split: str = "test") -> FileDataset:
-    r"""Open a folder in the format of BEIR, as one haystack.
+    """Open a folder in the format of BEIR, as one haystack, with the judgements of a split.
 
-    - `path`: the folder.
-    - `split`: whose judgements are read: "test", "dev" or "train", as far as the folder has them. Queries
-      without judgements there belong to other splits, and are not counted as dropped; judged queries that are
-      missing from the folder are.
+    Queries without judgements there belong to other splits, and are not counted as dropped; judged queries
+    that are missing from the folder are.
     """
     folder = Path(path)
     splits = {file.name.split(".")[0]: file for file in sorted(folder.glob("qrels/*.tsv*"))}
@@ -132,12 +130,10 @@ _RELEVANT, _NOT_RELEVANT = {"1", "2", "3", "4"}, {"-1", "0", "5"}
 
 
 def read_smart(path: str | Path) -> FileDataset:
-    r"""Open a folder in the SMART format, such as Cranfield, as one haystack.
+    """Open a folder in the SMART format, such as Cranfield, as one haystack.
 
-    Documents with neither title nor text (Cranfield has two) are left out, and judgements of them with them.
-
-    - `path`: the folder, with one file each like ``cran.all.1400``, ``cran.qry`` and ``cranqrel``, plain or
-      gzip.
+    It has one file each like ``cran.all.1400``, ``cran.qry`` and ``cranqrel``. Documents with neither title
+    nor text (Cranfield has two) are left out, and judgements of them with them.
     """
     folder = Path(path)
     corpus, queries, qrels = files = [_only(folder, kind) for kind in _SMART_FILES]
@@ -234,10 +230,9 @@ _HOPS = re.compile(r"(\d+)hop")
 def read_multihop(path: str | Path, *, pooled: bool = True) -> FileDataset:
     """Open MuSiQue, HotpotQA or 2WikiMultihopQA; each record's own fields say which.
 
-    - `path`: the JSON or JSON Lines file, plain or gzip.
-    - `pooled`: whether the paragraphs of all questions are one haystack, with equal ones (by title and text)
-      taken once; otherwise each question is a haystack. Questions that MuSiQue marks as unanswerable lack a
-      paragraph that the pool may well have, so pooling drops them.
+    Where `pooled`, the paragraphs of all questions are one haystack, with equal ones taken once; otherwise
+    each question is a haystack. Questions that MuSiQue marks as unanswerable lack a paragraph that the pool
+    may well have, so pooling drops them.
     """
     file, together = Path(path), checks.flag("pooled", pooled)
     return FileDataset(
@@ -319,10 +314,7 @@ def _paragraph(title: str, text: str) -> Document:
 
 
 def read_jsonl(path: str | Path) -> FileDataset:
-    """Open a file in our own plain form, as one haystack.
-
-    - `path`: the JSON Lines file, plain or gzip.
-    """
+    """Open a file in our own plain form, as one haystack."""
     file = Path(path)
     return FileDataset("jsonl", file, {file.name: file}, partial(_read_jsonl, file))
 
@@ -421,10 +413,7 @@ def _document(record: Record) -> tuple[str, Document]:
 
 
 def read_facts(path: str | Path) -> FileDataset:
-    r"""Open a file of facts and questions, as one haystack; a fact that comes twice is one document.
-
-    - `path`: the file, plain or gzip, without a header.
-    """
+    """Open a file of facts and questions, as one haystack; a fact that comes twice is one document."""
     file = Path(path)
     return FileDataset("facts", file, {file.name: file}, partial(_read_facts, file))
 
