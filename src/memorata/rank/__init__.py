@@ -1,128 +1,64 @@
 """What comes first? The field's ranking formulas as pure functions on numpy arrays.
 
 Each file computes what its name says; nothing here knows of storage, clocks or randomness, so the package can
-be used alone.
+be used alone. All of it is loaded at once: a recall uses every file.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from memorata._on_demand import on_demand
-
-if TYPE_CHECKING:
-    from memorata.rank.bm25 import BM25, Statistics, inverse_document_frequency
-    from memorata.rank.composite import (
-        Weights,
-        additive,
-        composite_additive,
-        composite_multiplicative,
-        for_category,
-        for_query,
-        legs_for_query,
-        multiplicative,
-        preset,
-        relative_to_best,
-    )
-    from memorata.rank.decay import (
-        CURVES,
-        corroborated,
-        decayed,
-        half_life_decay,
-        importance_decay,
-        linear_decay,
-    )
-    from memorata.rank.diversity import adaptive_mmr, adaptive_trade, group_coverage, mmr
-    from memorata.rank.entity_boost import boosted_query, entity_base, phrase_bonus, repeats
-    from memorata.rank.fusion import (
-        FUSIONS,
-        BlendSettings,
-        Fused,
-        Leg,
-        align,
-        aligned_fusion,
-        alpha_blend,
-        borda,
-        comb_mnz,
-        comb_sum,
-        fusion,
-        isr,
-        migrated,
-        relative_score_fusion,
-        rrf,
-        zscored_rrf,
-    )
-    from memorata.rank.records import TIER_SALIENCE, quality, salience, usage
-    from memorata.rank.scores import (
-        NORMALISERS,
-        Combination,
-        best_first,
-        max_scaled,
-        min_max,
-        rank_based,
-        z_score,
-    )
-    from memorata.rank.similarity import cosine, cosines, max_similarity, unit_rows
-    from memorata.rank.temporal import boosted_additive, boosted_multiplicative, proximity
-
-__getattr__, __dir__ = on_demand(
-    __name__,
-    {
-        ".bm25": ("BM25", "Statistics", "inverse_document_frequency"),
-        ".composite": (
-            "Weights",
-            "additive",
-            "composite_additive",
-            "composite_multiplicative",
-            "for_category",
-            "for_query",
-            "legs_for_query",
-            "multiplicative",
-            "preset",
-            "relative_to_best",
-        ),
-        ".decay": (
-            "CURVES",
-            "corroborated",
-            "decayed",
-            "half_life_decay",
-            "importance_decay",
-            "linear_decay",
-        ),
-        ".diversity": ("adaptive_mmr", "adaptive_trade", "group_coverage", "mmr"),
-        ".entity_boost": ("boosted_query", "entity_base", "phrase_bonus", "repeats"),
-        ".fusion": (
-            "FUSIONS",
-            "BlendSettings",
-            "Fused",
-            "Leg",
-            "align",
-            "aligned_fusion",
-            "alpha_blend",
-            "borda",
-            "comb_mnz",
-            "comb_sum",
-            "fusion",
-            "isr",
-            "migrated",
-            "relative_score_fusion",
-            "rrf",
-            "zscored_rrf",
-        ),
-        ".records": ("TIER_SALIENCE", "quality", "salience", "usage"),
-        ".scores": (
-            "NORMALISERS",
-            "Combination",
-            "best_first",
-            "max_scaled",
-            "min_max",
-            "rank_based",
-            "z_score",
-        ),
-        ".similarity": ("cosine", "cosines", "max_similarity", "unit_rows"),
-        ".temporal": ("boosted_additive", "boosted_multiplicative", "proximity"),
-    },
+from memorata.rank.bm25 import BM25, Statistics, inverse_document_frequency
+from memorata.rank.composite import (
+    Weights,
+    additive,
+    composite_additive,
+    composite_multiplicative,
+    for_category,
+    for_query,
+    legs_for_query,
+    multiplicative,
+    preset,
+    relative_to_best,
 )
+from memorata.rank.decay import (
+    CURVES,
+    corroborated,
+    decayed,
+    half_life_decay,
+    importance_decay,
+    linear_decay,
+)
+from memorata.rank.diversity import adaptive_mmr, adaptive_trade, group_coverage, mmr
+from memorata.rank.entity_boost import boosted_query, entity_base, phrase_bonus, repeats
+from memorata.rank.fusion import (
+    FUSIONS,
+    BlendSettings,
+    Fused,
+    Leg,
+    align,
+    aligned_fusion,
+    alpha_blend,
+    borda,
+    comb_mnz,
+    comb_sum,
+    fusion,
+    isr,
+    migrated,
+    relative_score_fusion,
+    rrf,
+    zscored_rrf,
+)
+from memorata.rank.records import TIER_SALIENCE, quality, salience, usage
+from memorata.rank.scores import (
+    NORMALISERS,
+    Combination,
+    best_first,
+    max_scaled,
+    min_max,
+    rank_based,
+    z_score,
+)
+from memorata.rank.similarity import cosine, cosines, max_similarity, unit_rows
+from memorata.rank.temporal import boosted_additive, boosted_multiplicative, proximity
 
 __all__ = [
     "BM25",
@@ -187,3 +123,7 @@ __all__ = [
     "z_score",
     "zscored_rrf",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
