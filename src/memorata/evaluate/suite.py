@@ -28,10 +28,10 @@ from memorata.engine import Recipe
 from memorata.engine import open as open_engine
 from memorata.engine.recall.log import Logging
 from memorata.engine.recall.result import RecallResult
+from memorata.evaluate.dataset import Document, Haystack
 from memorata.evaluate.metrics import auroc, ndcg, recall_any, reciprocal_rank
-from memorata.evaluate.runner import UNDATED
+from memorata.evaluate.runner import corpus_of
 from memorata.model.errors import DatasetError
-from memorata.model.memory import Memory, Source
 
 DEPTH: Final = 50
 LEVERS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -130,25 +130,24 @@ def _haystack(
             questions, key=lambda question: hashlib.sha256(question["id"].encode()).hexdigest()
         )
         questions = sorted(questions[:most_questions], key=lambda question: str(question["id"]))
-    sessions: dict[str, str] = {}
-    memories = [_memory(number, fact, sessions) for number, fact in enumerate(facts, 1)]
-    back = {f"m{number}": fact for number, fact in enumerate(facts, 1)}
-    last = max((memory.created_at for memory in memories), default=UNDATED)
+    corpus = corpus_of(Haystack(haystack["id"], tuple(map(_document, facts)), ()))
+    last = corpus.moment
     with open_engine(
         ":memory:", embedder=embedder, durable=False, clock=lambda: last, logging=Logging(recalls=False)
     ) as engine:
         start = 0
         for step in sorted({question.get("upto") or len(facts) for question in questions}):
-            engine.remember_many(memories[start:step], duplicates="off")
+            engine.remember_many(corpus.memories[start:step], duplicates="off")
             start = step
             for question in questions:
                 if (question.get("upto") or len(facts)) != step:
                     continue
                 now = last if question["time"] is None else datetime.fromisoformat(question["time"])
                 # Where conversations are labelled, they are what is asked for.
-                label = "id" if question["gold"] or not question["gold_sessions"] else "session"
-                gold = question["gold" if label == "id" else "gold_sessions"]
-                ask = partial(engine.recall, question["text"], now=now, sessions=label == "session")
+                by_session = bool(question["gold_sessions"]) and not question["gold"]
+                gold = question["gold_sessions" if by_session else "gold"]
+                label_of = corpus.sessions if by_session else corpus.documents
+                ask = partial(engine.recall, question["text"], now=now, sessions=by_session)
                 for recipe in recipes:
                     began = perf_counter()
                     if timed:
@@ -156,7 +155,7 @@ def _haystack(
                     ended = perf_counter()
                     every = ask(recipe=recipe.ungated(), limit=DEPTH)
                     took = 1e3 * ((ended if timed else perf_counter()) - began)
-                    ranking = [back[hit.memory.id][label] for hit in every.hits]
+                    ranking = [label_of[hit.memory.id] for hit in every.hits]
                     values = _measured(list(dict.fromkeys(ranking)), dict.fromkeys(gold, 1.0))
                     kind, answerable = question["kind"], question["answerable"]
                     scored = QuestionScore(
@@ -167,12 +166,10 @@ def _haystack(
                     yield scored
 
 
-def _memory(number: int, fact: Mapping[str, Any], sessions: dict[str, str]) -> Memory:
-    """Return a memory under an id and a session's name made here: those of a set may tell."""
-    session = sessions.setdefault(fact["session"], f"s{len(sessions) + 1}") if fact["session"] else ""
-    when = UNDATED if fact["time"] is None else datetime.fromisoformat(fact["time"])
-    source = Source(speaker=fact["speaker"], session=session, position=fact["position"])
-    return Memory(id=f"m{number}", content=fact["text"], created_at=when, source=source)
+def _document(fact: Mapping[str, Any]) -> Document:
+    when = None if fact["time"] is None else datetime.fromisoformat(fact["time"])
+    speaker, session = fact["speaker"], fact["session"] or ""
+    return Document(fact["id"], fact["text"], "", when, speaker, session, fact["position"])
 
 
 def _measured(ranking: Sequence[str], gains: Mapping[str, float]) -> tuple[float, float, float, float]:

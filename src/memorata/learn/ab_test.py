@@ -244,6 +244,7 @@ def worth_of(totals: Totals, composite: Composite) -> tuple[FloatArray, FloatArr
 
 EFFECT: Final = 0.05
 """The difference in worth that is to be found soonest."""
+_MAX_CHANCE: Final = 0.05
 _MAX_DEVIATION: Final = 4.0
 """How many standard errors a variant's users may be off their share: beyond, it is no chance."""
 
@@ -281,12 +282,11 @@ def recommend(
     least_users: int = 100,
     least_days: int = 7,
     effect: float = EFFECT,
-    level: float = 0.95,
 ) -> Recommendation:
     """Return the winner of an experiment, or what is missing.
 
-    `effect` is the difference in worth that is to be found soonest; `level` one minus the chance, at most, of
-    ever naming a winner among variants that are worth the same, shared among the comparisons (Bonferroni).
+    `effect` is the difference in worth that is to be found soonest. The chance of ever naming a winner among
+    variants that are worth the same is at most 5 %, shared among the comparisons (Bonferroni).
 
     >>> even = Experiment("meaning", (Variant("as it is", 0.5), Variant("more", 0.5)))
     >>> recommend(even, {}).reason
@@ -309,7 +309,7 @@ def recommend(
     if missing:
         return Recommendation(None, f"no decision yet: {missing}", days, measures)
     leader = max(names, key=lambda name: measures[name].worth)
-    share = 1 - (1 - checks.probability("level", level)) / (len(names) - 1)
+    share = 1 - _MAX_CHANCE / (len(names) - 1)
     comparisons = tuple(
         _compared(name, seen[leader], seen[name], totals[leader], totals[name], parts, effect, share)
         for name in names

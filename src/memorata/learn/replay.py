@@ -69,14 +69,11 @@ def replay_log(
     namespace: str | None = None,
     since: datetime | None = None,
     limit: int | None = 1_000,
-    measures: Sequence[str] = MEASURES,
-    depth: int = 10,
-    seed: int = 0,
 ) -> Replayed:
     """Rank the logged recalls of a namespace by another recipe, without searching.
 
     A recipe is given, named, or the one in use; of its changes those that need a search are refused. Of the
-    latest recalls at most `limit` are looked at, and changes of place reported down to `depth`.
+    latest recalls at most `limit` are looked at.
     """
     chosen = engine.recipes.get(recipe, namespace=namespace)
     changed = chosen.changed(checked_changes(changes)) if changes else chosen
@@ -92,9 +89,6 @@ def replay_log(
         before,
         {recall.id: ranking(recall, changed) for recall in recalls},
         from_feedback(engine, namespace=namespace).gains,
-        measures=measures,
-        depth=depth,
-        seed=seed,
     )
     faithful = sum(before[recall.id] == tuple(recall.ids) for recall in recalls)
     return Replayed(changed, replay, faithful, kept_as_logged(changed, recalls))

@@ -210,7 +210,6 @@ def retune_week(
     dry_run: bool = False,
     force: bool = False,
     bounds: tuple[float, float] = BOUNDS,
-    least_events: int = MIN_EVENTS,
 ) -> Retuned:
     """Look at the feedback of the last seven days and move the thresholds as the rule says, if that wins.
 
@@ -218,7 +217,7 @@ def retune_week(
     Raises `WorkUnderWay` or `LeaseLost` where another tunes the namespace, or has taken it over.
     """
     path = engine.namespace if namespace is None else namespace
-    look = partial(_retune_now, engine, path, force=force, bounds=bounds, least_events=least_events)
+    look = partial(_retune_now, engine, path, force=force, bounds=bounds)
     if dry_run:
         return look(dry_run=True)
     with engine.leases.hold(WORK, path):
@@ -226,13 +225,7 @@ def retune_week(
 
 
 def _retune_now(
-    engine: Engine,
-    path: str,
-    *,
-    dry_run: bool,
-    force: bool,
-    bounds: tuple[float, float],
-    least_events: int,
+    engine: Engine, path: str, *, dry_run: bool, force: bool, bounds: tuple[float, float]
 ) -> Retuned:
     now = engine.now()
     if engine.embedder is None:
@@ -245,11 +238,10 @@ def _retune_now(
     base = engine.recipes.get(namespace=path)
     threshold = similarity_threshold(base, engine.embedder)
     pairs = from_feedback(engine, namespace=path, since=now - WEEK).pairs(engine.embedder.name)
-    decide = partial(_decided, pairs, least_events=least_events)
-    decision = decide(SIMILARITY, threshold, bounds=bounds)
+    decision = _decided(pairs, SIMILARITY, threshold, bounds)
     # A least confidence below the usual bounds is a choice: to see nearly everything.
     usual = BOUNDS[0] <= base.least_confidence <= BOUNDS[1]
-    confidence = decide(CONFIDENCE, base.least_confidence, bounds=BOUNDS) if usual else None
+    confidence = _decided(pairs, CONFIDENCE, base.least_confidence, BOUNDS) if usual else None
     if dry_run:
         return Retuned(now, decision, confidence=confidence)
     recipe = ""
@@ -269,16 +261,14 @@ def _retune_now(
     return Retuned(now + WEEK, decision, recipe, confidence)
 
 
-def _decided(
-    pairs: Pairs, measure: str, threshold: float, *, least_events: int, bounds: tuple[float, float]
-) -> Decision:
+def _decided(pairs: Pairs, measure: str, threshold: float, bounds: tuple[float, float]) -> Decision:
     """Return what becomes of one threshold: what the rule says, if that wins on held-out queries."""
     values = pairs.similarity if measure == SIMILARITY else pairs.confidence
     events = [
         Event(value, relevant)
         for value, relevant in zip(values.tolist(), pairs.relevant.tolist(), strict=True)
     ]
-    decision = retune(threshold, events, least_events=least_events, bounds=bounds)
+    decision = retune(threshold, events, bounds=bounds)
     return won_held_out(replace(decision, measure=measure), events, pairs.groups, bounds=bounds)
 
 

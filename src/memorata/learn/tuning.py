@@ -299,8 +299,6 @@ def adapt_training_set(
     *,
     everywhere: Recipe | None = None,
     strength: Strength = STRENGTH,
-    metric: str = METRIC,
-    folds: int = 5,
     seed: int = 0,
 ) -> Tuned:
     """Look for the share of meaning that suits one namespace, drawn towards the one in use."""
@@ -308,7 +306,7 @@ def adapt_training_set(
 
     @cache
     def valued(share: float) -> np.typing.NDArray[np.float64]:
-        return training.values(base.changed({"vector_weight": share}), base, metric)
+        return training.values(base.changed({"vector_weight": share}), base)
 
     shares = (base.vector_weight, *TENTHS)
     table = np.stack([valued(share) for share in shares])
@@ -326,7 +324,7 @@ def adapt_training_set(
         return int(table[:, rows].mean(axis=1).argmax())
 
     count = len(training.questions)
-    divided = grouped_folds(training.groups, count=folds, seed=seed)
+    divided = grouped_folds(training.groups, seed=seed)
     picks = [drawn(best(fold.learnt), fold.learnt.size) for fold in divided]
     picked = best(np.arange(count))
     tried = [drawn(place, count) for place in range(len(shares))]
@@ -342,7 +340,7 @@ def adapt_training_set(
         picked=picked,
         seed=seed,
     )
-    return Tuned(verdict, base, base.changed(final), count, metric)
+    return Tuned(verdict, base, base.changed(final), count, METRIC)
 
 
 def adapt(
