@@ -39,7 +39,7 @@ from memorata.text.word_lists import (
     STOP_WORD_LANGUAGES,
     TITLES,
     common_words,
-    word_set,
+    listed,
 )
 
 _WORD: Final = re.compile(r"[\w\u0300-\u036f]+")
@@ -248,19 +248,8 @@ def _key(argument: str, name: object) -> str:
     return key
 
 
-_DETERMINERS: Final = word_set(
-    "the a an my your his her its our their this that these those no any every each some der die das den dem "
-    "des ein eine einen einem einer le la les un une el los las il lo gli o os as uma um"
-)
-_SUBJECT_VERBS: Final = word_set("""is was has had says said told tells went goes came comes got gets gave
-    gives made makes took takes saw sees left lost won met knew knows thinks thought felt feels became began
-    wrote writes read reads bought buys sold built found taught teaches likes liked loves loved hates hated
-    wants wanted needs needed prefers preferred lives lived works worked drinks drank eats ate plays played
-    moved moves visited visits started starts finished called calls asked asks sent sends enjoys enjoyed
-    drives drove owns owned studies studied speaks spoke runs ran died married wrote wears wore sings sang
-    plans planned uses used and ist war hat hatte sagt sagte ging kam lebt wohnt arbeitet mag mochte trinkt
-    isst est était habite travaille aime préfère es era tiene vive trabaja quiere prefiere è ha abita lavora
-    ama""")
+_DETERMINERS: Final = listed("names", "determiners")
+_SUBJECT_VERBS: Final = listed("names", "verbs_of_persons")
 _BEFORE_SUBJECT: Final = re.compile(
     r"\s+(?:i|you|he|she|it|we|they|the|this|that|these|those|there|my|your|his|her|its|our|their|any(?:one|body|thing)"
     r"|someone|somebody|everyone|everybody|not)\b"

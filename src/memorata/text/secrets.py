@@ -16,7 +16,7 @@ from typing import Final
 from memorata._frozen import frozen
 from memorata._legacy_names import TOKEN_PREFIX
 from memorata.model import checks
-from memorata.text.word_lists import word_set
+from memorata.text.word_lists import listed
 
 
 @frozen
@@ -272,22 +272,5 @@ _TEMPLATE: Final = re.compile(
     r"(?i)\$\{?[a-z_]|%\(?[a-z_]|<|\{\{|your[_-]|xxx|\*\*|\$\(|[a-z_.]+\(|os\.|env\.|process\.|getenv|settings\.|config\."
 )
 """How a place for a secret begins: a variable, a template, "your-key-here"."""
-_PLACEHOLDERS: Final = word_set(
-    """none null true false required optional string changed forgotten unknown invalid incorrect wrong
-        expired missing empty hidden redacted secret password changeme example placeholder todo tbd n/a"""
-)
-_SAID_OF_PASSWORDS: Final = word_set(
-    """wrong weak strong expired required invalid incorrect correct right safe secure secret stored saved
-        written unknown missing empty hidden redacted optional forgotten changed different identical mine
-        yours theirs ours long short easy hard simple complex simpler stronger weaker longer shorter
-        needed valid fine okay good better best great terrible awful bad worse lost gone hashed salted
-        encrypted protected shared private public personal temporary permanent default unique random old
-        older newer memorable guessable compromised leaked stolen known there here below above attached
-        enclosed mandatory disabled enabled blank outdated obsolete rejected accepted refused locked
-        unlocked reset updated rotated complicated unreadable important necessary enough everything
-        nothing something visible invisible case-sensitive confidential falsch richtig sicher unsicher
-        abgelaufen geheim bekannt unbekannt lang kurz stark schwach neu alt weg vergessen gespeichert
-        notwendig nötig erforderlich gültig ungültig incorrecta correcta segura faux expiré oublié
-        obligatoire sécurisé inválida weird confusing annoying silly funny gibberish nonsense working
-        broken ready done over unchanged set"""
-)
+_PLACEHOLDERS: Final = listed("passwords", "placeholders")
+_SAID_OF_PASSWORDS: Final = listed("passwords", "remarks")
