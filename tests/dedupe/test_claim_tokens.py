@@ -42,3 +42,12 @@ def test_what_claims_nothing_is_left_out() -> None:
 
 def test_what_is_done_in_chinese_is_no_subject() -> None:
     assert claims("写了半年多了").clauses[0].subject == ""
+
+
+def test_who_notes_what_ended_is_the_speaker() -> None:
+    assert claims("Sold the car to Anna", "Bea Roth").clauses[0].subject == "bea"
+
+
+def test_a_place_alone_is_where_somebody_is_from() -> None:
+    assert claims("安徽，你呢？").clauses[0].attributes == {"origin"}
+    assert "origin" not in claims("我在安徽").clauses[0].attributes

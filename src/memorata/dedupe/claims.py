@@ -305,6 +305,10 @@ def _plain(tokens: Sequence[Token], content: set[str]) -> frozenset[str]:
     """Return attributes that no word names: what the subject is, and its age."""
     if len(content) == 1 and number(next(iter(content))) is not None:
         return frozenset({"age"})
+    if len(content) == 1 and all(
+        "place" in token.sense.flags or (token.sense.light and not token.sense.attributes) for token in tokens
+    ):
+        return frozenset({"origin"})
     is_ = next((place for place, token in enumerate(tokens[:5]) if token.text in COPULAS), None)
     if is_ is None or len(content) > MAX_PLAIN:
         return _NOTHING
@@ -346,6 +350,9 @@ def subject_of(tokens: Sequence[Token], names: frozenset[str], speaker: str) -> 
     """Return the subject of a clause: the speaker or the first name near its beginning, or its first noun."""
     first = ""
     run = ""
+    if tokens[0].name and "ended" in tokens[0].sense.flags and tokens[0].text.isascii():
+        # "Sold the car": as people note what they did.
+        return speaker.split()[0].lower() if speaker else _ME
     for place, token in enumerate(tokens[:8]):
         text, flags = token.text, token.sense.flags
         if "first" in flags and not first:
