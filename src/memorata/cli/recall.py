@@ -11,16 +11,6 @@ from typer import Argument, Option
 
 from memorata.cli import options
 from memorata.cli.command import Session
-from memorata.cli.options import (
-    one_of,
-    parameter_values,
-    period_of,
-    place_of,
-    recipe_names,
-    recipe_of,
-    text_of,
-    time_of,
-)
 from memorata.cli.output import byline, counted, embedder_name, one_line, short_id, speaker_line, visible
 from memorata.model.errors import InvalidArgument
 from memorata.service.errors import NOT_FOUND
@@ -103,18 +93,18 @@ def recall(
     standing: int = Option(0, min=0, metavar="TOKENS", help="Also what holds for every query."),
 ) -> None:
     """Find the right few memories for a query, and explain them."""
-    changes = parameter_values(set)
+    changes = options.parameter_values(set)
     arguments: dict[str, Any] = {
         "limit": limit,
         "changes": changes,
         "filter": filter,
         "as_of": as_of,
         "true_at": true_at,
-        "period": period_of("--period", period),
+        "period": options.period_of("--period", period),
         "since": since,
-        "until": time_of("--until", until, end=True),
+        "until": options.time_of("--until", until, end=True),
         "history": [] if history is None else _turns(history),
-        "near": place_of("--near", near),
+        "near": options.place_of("--near", near),
         "sessions": sessions,
         "budget": budget,
         "gate": not no_gate,
@@ -126,9 +116,9 @@ def recall(
         from memorata.model import checks
 
         changes["least_agreement"] = checks.probability("--agreement", agreement)
-    text = text_of(query)
+    text = options.text_of(query)
     with session.memory(embed=True, reranker=reranker) as engine:
-        arguments["recipe"] = recipe_of(engine, "--recipe", recipe)
+        arguments["recipe"] = options.recipe_of(engine, "--recipe", recipe)
         if reranker is not None and not arguments["recipe"].rerank_depth:
             changes.setdefault("rerank_depth", _RERANK_DEPTH)
         if agreement is not None and not arguments["recipe"].samples:
@@ -315,7 +305,7 @@ def recipes(
         None,
         metavar="[NAME|use|rollback]",
         help="A recipe, to see its parameters; or what to do.",
-        autocompletion=recipe_names,
+        autocompletion=options.recipe_names,
     ),
     recipe: str | None = Argument(None, metavar="[RECIPE]", help="The recipe to use, or to roll back."),
 ) -> None:
@@ -336,7 +326,7 @@ def recipes(
     saved = {record.recipe.name: record for record in _saved_recipes(session)}
     if name is not None:
         by_name = {**RECIPES, **{key: record.recipe for key, record in saved.items()}}
-        _show_recipe(session, by_name[one_of("NAME", name, tuple(by_name))], saved.get(name))
+        _show_recipe(session, by_name[options.one_of("NAME", name, tuple(by_name))], saved.get(name))
         return
     if session.output.json:
         shipped, own = map(recipe_json, RECIPES.values()), map(saved_recipe_json, saved.values())

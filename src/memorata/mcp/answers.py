@@ -204,38 +204,29 @@ def error_answer(error: Exception, tool: str) -> Answer:
     """Return what to tell the model about an error; an unforeseen one is logged, and described in general."""
     if isinstance(error, InvalidToolArguments | Busy):
         return Answer(str(error))
-    from memorata.model.errors import (
-        EntityNotFound,
-        InvalidArgument,
-        MemorataError,
-        MemoryNotFound,
-        RecallNotFound,
-        StoreReadOnly,
-        StoreUnavailable,
-    )
+    from memorata.model import errors
 
-    if isinstance(error, EntityNotFound):
+    if isinstance(error, errors.EntityNotFound):
         rows = [Row(row({"name": name})) for name in error.nearest]
         hint = " These names are like it:" if rows else " Call explore without `entity` to list the entities."
         return within_budget(f"No entity has the name {error.name!r} here.{hint}", rows, _ERROR_BUDGET)
-    if isinstance(error, MemoryNotFound):
+    if isinstance(error, errors.MemoryNotFound):
         return Answer(
             f"There is no memory with the id {error.memory_id!r}. Copy ids exactly as recall shows them, "
             "or call recall to find the one you mean."
         )
-    if isinstance(error, RecallNotFound):
+    if isinstance(error, errors.RecallNotFound):
         return Answer(f"{error}. Call recall again, and copy the recall_id that it answers with.")
-    if isinstance(error, InvalidArgument):
+    if isinstance(error, errors.InvalidArgument):
         return Answer(f"{error}. Change that and call {tool} again.")
-    if isinstance(error, StoreReadOnly):
+    if isinstance(error, errors.MemorataError):
         _LOG.warning("%s: %s", tool, error)
-        return Answer(f"This memory can only be read: {error.reason}. Nothing was changed. Tell the person.")
-    if isinstance(error, StoreUnavailable):
-        _LOG.warning("%s: %s", tool, error)
-        return Answer(f"The memory cannot be used right now: {error}. Nothing was changed. Tell the person.")
-    if isinstance(error, MemorataError):
-        _LOG.warning("%s: %s", tool, error)
-        return Answer(f"{tool} could not be done: {error}. Tell the person.")
+        text = f"{tool} could not be done: {error}."
+        if isinstance(error, errors.StoreReadOnly):
+            text = f"This memory can only be read: {error.reason}. Nothing was changed."
+        elif isinstance(error, errors.StoreUnavailable):
+            text = f"The memory cannot be used right now: {error}. Nothing was changed."
+        return Answer(f"{text} Tell the person.")
     _LOG.error("%s failed", tool, exc_info=error)
     return Answer(
         f"{tool} failed inside Memorata ({type(error).__name__}); the server's log says more. "

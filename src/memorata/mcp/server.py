@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from memorata.mcp.auth import Verifier
 
     Opening = Callable[[], AbstractContextManager[Engine]]
+    Context = ServerRequestContext[Any]
+    Page = types.PaginatedRequestParams | None
 
 THREADS: Final = 4
 MAX_CALLS: Final = 64
@@ -166,16 +168,12 @@ class _Handlers:
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         return self._definitions[name].input_schema if name in self._tools else None
 
-    async def list_tools(
-        self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def list_tools(self, _: Context, params: Page) -> types.ListToolsResult:
         # A client that lists tools will soon call one; the engine loads while its model thinks.
         self._runner.warm()
         return types.ListToolsResult(tools=list(self._definitions.values()))
 
-    async def call_tool(
-        self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
             names = ", ".join(self._tools)
@@ -188,33 +186,25 @@ class _Handlers:
             return _result(error_answer(error, tool.name), is_error=True)
         return _result(answer)
 
-    async def list_resources(
-        self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
+    async def list_resources(self, context: Context, params: Page) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=await self._answered(context, answers.resources))
 
-    async def list_templates(
-        self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
+    async def list_templates(self, context: Context, params: Page) -> types.ListResourceTemplatesResult:
         listed = await self._answered(context, answers.templates)
         return types.ListResourceTemplatesResult(resource_templates=listed)
 
     async def read_resource(
-        self, context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
+        self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         address = params.uri
         text = await self._answered(context, lambda engine: answers.read(engine, address))
         contents = types.TextResourceContents(uri=address, mime_type=answers.MIME, text=text)
         return types.ReadResourceResult(contents=[contents])
 
-    async def list_prompts(
-        self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
+    async def list_prompts(self, _: Context, params: Page) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[PROMPT])
 
-    async def get_prompt(
-        self, _: ServerRequestContext[Any], params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
+    async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         if params.name != PROMPT.name:
             raise MCPError(
                 types.INVALID_PARAMS, f"there is no prompt {params.name!r}; there is {PROMPT.name}"
@@ -222,7 +212,7 @@ class _Handlers:
         return answers.prompt_result()
 
     async def _run(
-        self, context: ServerRequestContext[Any], work: Callable[[Engine], _Answer], *, writing: bool = False
+        self, context: Context, work: Callable[[Engine], _Answer], *, writing: bool = False
     ) -> _Answer:
         """Return what `work` returns, done in the namespace of the request."""
         request = context.request
@@ -241,7 +231,7 @@ class _Handlers:
         own = copy_context()
         return await self._runner.run(lambda engine: own.run(work_in_namespace, engine), writing=writing)
 
-    async def _answered(self, context: ServerRequestContext[Any], work: Callable[[Engine], Any]) -> Any:  # noqa: ANN401 - what `work` returns
+    async def _answered(self, context: Context, work: Callable[[Engine], Any]) -> Any:  # noqa: ANN401 - what `work` returns
         """Return what `work` returns; what goes wrong is an error of the protocol, for no tool was called."""
         try:
             return await self._run(context, work)
@@ -358,7 +348,4 @@ def _listening(host: str, port: int, *, keys: bool = False) -> socket.socket:
     except OSError as error:
         listening.close()
         raise InvalidArgument("--port", port, f"one that is free ({error.strerror})") from error
-    except BaseException:
-        listening.close()
-        raise
     return listening

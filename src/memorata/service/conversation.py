@@ -190,17 +190,14 @@ def _at(value: Any, *path: str | int) -> Any:  # noqa: ANN401 - whatever a servi
     return value
 
 
+def _part_texts(message: object, type_: str) -> Iterator[str]:
+    parts = _at(message, "content") or ()
+    return _texts(*(_at(part, "text") for part in parts if _at(part, "type") == type_))
+
+
 def _output_texts(answer: Mapping[str, Any]) -> Iterator[str]:
     for item in _at(answer, "output") or ():
-        for part in _at(item, "content") or ():
-            if _at(part, "type") == "output_text":
-                yield from _texts(_at(part, "text"))
-
-
-def _content_texts(answer: Mapping[str, Any]) -> Iterator[str]:
-    for part in _at(answer, "content") or ():
-        if _at(part, "type") == "text":
-            yield from _texts(_at(part, "text"))
+        yield from _part_texts(item, "output_text")
 
 
 def _response_delta(event: Mapping[str, Any]) -> Iterator[str]:
@@ -216,7 +213,10 @@ CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = {
     ),
     "responses": ChatFormat("input", "input_text", _output_texts, _response_delta),
     "messages": ChatFormat(
-        "messages", "text", _content_texts, lambda event: _texts(_at(event, "delta", "text"))
+        "messages",
+        "text",
+        lambda answer: _part_texts(answer, "text"),
+        lambda event: _texts(_at(event, "delta", "text")),
     ),
 }
 """By the end of the path of a request, its format."""

@@ -9,25 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from memorata._frozen import frozen
-from memorata.model.errors import (
-    AccessDenied,
-    DatasetError,
-    EmbedderError,
-    InvalidArgument,
-    LeaseLost,
-    MemorataError,
-    MissingExtra,
-    NotAdmitted,
-    NotEnoughData,
-    PurgeUnfinished,
-    ReplyErased,
-    ServiceUnreachable,
-    StoreError,
-    StoreReadOnly,
-    StoreUnavailable,
-    VersionConflict,
-    WorkUnderWay,
-)
+from memorata.model import errors
 
 NOT_FOUND: Final = 1
 USAGE: Final = 2
@@ -35,14 +17,14 @@ STORE: Final = 3
 EMBEDDER: Final = 4
 
 
-class Overloaded(MemorataError):  # noqa: N818 - named after what went wrong
+class Overloaded(errors.MemorataError):
     """Too many requests or jobs wait already."""
 
     def __str__(self) -> str:
         return "too many requests are waiting; try again in a moment"
 
 
-class TimedOut(MemorataError):  # noqa: N818 - named after what went wrong
+class TimedOut(errors.MemorataError):
     """The answer was not ready in time; the work continues to its end."""
 
     def __str__(self) -> str:
@@ -61,40 +43,43 @@ class ErrorKind:
 INTERNAL: Final = ErrorKind("internal", 500, USAGE)
 _MISSING: Final = ErrorKind("not-found", 404, NOT_FOUND)
 _KINDS: Final[tuple[tuple[type[Exception], ErrorKind], ...]] = (
-    (NotAdmitted, ErrorKind("not-admitted", 401, USAGE)),
-    (AccessDenied, ErrorKind("access-denied", 403, USAGE)),
-    (VersionConflict, ErrorKind("version-conflict", 409, STORE)),
-    (WorkUnderWay, ErrorKind("version-conflict", 409, STORE)),
-    (LeaseLost, ErrorKind("version-conflict", 409, STORE)),
-    (ReplyErased, ErrorKind("answer-erased", 410, STORE)),
-    (MissingExtra, ErrorKind("not-installed", 501, EMBEDDER)),
-    (InvalidArgument, ErrorKind("invalid", 422, USAGE)),
-    (NotEnoughData, ErrorKind("invalid", 422, USAGE)),
-    (DatasetError, ErrorKind("invalid", 422, USAGE)),
+    (errors.NotAdmitted, ErrorKind("not-admitted", 401, USAGE)),
+    (errors.AccessDenied, ErrorKind("access-denied", 403, USAGE)),
+    (errors.VersionConflict, ErrorKind("version-conflict", 409, STORE)),
+    (errors.WorkUnderWay, ErrorKind("version-conflict", 409, STORE)),
+    (errors.LeaseLost, ErrorKind("version-conflict", 409, STORE)),
+    (errors.ReplyErased, ErrorKind("answer-erased", 410, STORE)),
+    (errors.MissingExtra, ErrorKind("not-installed", 501, EMBEDDER)),
+    (errors.InvalidArgument, ErrorKind("invalid", 422, USAGE)),
+    (errors.NotEnoughData, ErrorKind("invalid", 422, USAGE)),
+    (errors.DatasetError, ErrorKind("invalid", 422, USAGE)),
     (Overloaded, ErrorKind("unavailable", 503, STORE)),
     (TimedOut, ErrorKind("took-too-long", 504, STORE)),
-    (StoreReadOnly, ErrorKind("read-only", 403, STORE)),
-    (StoreUnavailable, ErrorKind("unavailable", 503, STORE)),
-    (ServiceUnreachable, ErrorKind("unavailable", 503, EMBEDDER)),
-    (EmbedderError, ErrorKind("internal", 500, EMBEDDER)),
-    (StoreError, ErrorKind("internal", 500, STORE)),
+    (errors.StoreReadOnly, ErrorKind("read-only", 403, STORE)),
+    (errors.StoreUnavailable, ErrorKind("unavailable", 503, STORE)),
+    (errors.ServiceUnreachable, ErrorKind("unavailable", 503, EMBEDDER)),
+    (errors.EmbedderError, ErrorKind("internal", 500, EMBEDDER)),
+    (errors.StoreError, ErrorKind("internal", 500, STORE)),
 )
 _PUBLIC_DETAILS: Final = (
     (Overloaded, str(Overloaded())),
     (TimedOut, str(TimedOut())),
-    (PurgeUnfinished, "it is removed, but traces are left in the file; run `memorata vacuum` on the server"),
     (
-        StoreReadOnly,
+        errors.PurgeUnfinished,
+        "it is removed, but traces are left in the file; run `memorata vacuum` on the server",
+    ),
+    (
+        errors.StoreReadOnly,
         "nothing was changed; the operator of the server can copy the file to where it can be written",
     ),
-    (StoreUnavailable, "the database cannot be used now; the server's log says why"),
+    (errors.StoreUnavailable, "the database cannot be used now; the server's log says why"),
 )
 LOGGED: Final = "the server's log says more"
 
 
 def kind_of(error: Exception) -> ErrorKind:
     """Return the kind of an error."""
-    if isinstance(error, MemorataError) and isinstance(error, LookupError):
+    if isinstance(error, errors.MemorataError) and isinstance(error, LookupError):
         return _MISSING
     return next((kind for type_, kind in _KINDS if isinstance(error, type_)), INTERNAL)
 

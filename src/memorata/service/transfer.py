@@ -257,24 +257,21 @@ def sources(name: str, format: str | None, notes: Notes) -> Iterator[Source]:
         return
     root = path.resolve()
     for label, file in files_of(path, lambda error: _unreadable(notes, error, path)):
-        # To read a pipe may block for ever.
-        reason = "" if file.is_file() else "no file: a link that leads nowhere, a pipe or a device"
-        if not reason and not file.resolve().is_relative_to(root):
+        reason = "a file of no known format"
+        if not file.is_file():  # to read a pipe may block for ever
+            reason = "no file: a link that leads nowhere, a pipe or a device"
+        elif not file.resolve().is_relative_to(root):
             reason = "a link to a file outside of the folder"
-        if reason:
-            notes.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
-            continue
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            _unreadable(notes, error, file)
-            continue
-        detected = format or format_of(data, file.suffix)
-        if detected is None:
-            reason = "a file of no known format"
-            notes.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
         else:
-            yield Source(str(file), label, detected, data, str(file))
+            try:
+                data = file.read_bytes()
+            except OSError as error:
+                _unreadable(notes, error, file)
+                continue
+            if detected := format or format_of(data, file.suffix):
+                yield Source(str(file), label, detected, data, str(file))
+                continue
+        notes.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
 
 
 def _unreadable(notes: Notes, error: OSError, path: Path) -> None:

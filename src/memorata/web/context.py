@@ -28,19 +28,8 @@ from memorata import __version__
 from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.access import Access, ApiKeys
+from memorata.model import errors
 from memorata.model.checks import DEFAULT_NAMESPACE
-from memorata.model.errors import (
-    AccessDenied,
-    EntityNotFound,
-    ExperimentNotFound,
-    InvalidArgument,
-    MemorataError,
-    MemoryNotFound,
-    NotEnoughData,
-    RecallNotFound,
-    ServiceUnreachable,
-    WorkUnderWay,
-)
 from memorata.service.auth import SESSION_LIFETIME, Session, Sessions, is_loopback
 from memorata.service.errors import kind_of
 from memorata.service.jobs import Job, Jobs
@@ -86,7 +75,7 @@ class PageSessions:
         host = request.url.hostname or ""
         local = host in self._hosts or is_loopback(host) or host.endswith(".localhost")
         if not self.key_required and not local:
-            raise AccessDenied("without a key this page is served under localhost only")
+            raise errors.AccessDenied("without a key this page is served under localhost only")
         existing = self._sessions.read(request.cookies.get(cookie_name(request), ""))
         session = self._sessions.new() if existing is None else existing
         return Browser(session, existing is None, self._sessions.access(session))
@@ -97,9 +86,9 @@ class PageSessions:
         origin = request.headers.get("origin")
         elsewhere = origin is not None and _host(origin) != request.headers.get("host")
         if site not in ("same-origin", "none") or elsewhere:
-            raise AccessDenied("this form was sent from another site")
+            raise errors.AccessDenied("this form was sent from another site")
         if browser.new or not self._sessions.is_token(browser.session, token):
-            raise AccessDenied("this form is too old: open the page again and send it once more")
+            raise errors.AccessDenied("this form is too old: open the page again and send it once more")
 
     def set_cookie(self, response: Response, request: Request, session: Session) -> None:
         """Give the browser its cookie."""
@@ -328,7 +317,7 @@ class PageContext:
             return job.problem
         return (
             str(job.error)
-            if isinstance(job.error, MemorataError)
+            if isinstance(job.error, errors.MemorataError)
             else f"{type(job.error).__name__}: {job.error}"
         )
 
@@ -366,21 +355,21 @@ _TITLES: Final[dict[str, str]] = {
     "read-only": "This memory can only be read",
     "unavailable": "The store is busy",
 }
-_TITLES_BY_TYPE: Final[tuple[tuple[type[MemorataError], str], ...]] = (
-    (MemoryNotFound, "No such memory"),
-    (EntityNotFound, "No such entity"),
-    (RecallNotFound, "No such recall"),
-    (ExperimentNotFound, "No such experiment"),
-    (WorkUnderWay, "This is running already"),
-    (NotEnoughData, "Not enough data"),
-    (ServiceUnreachable, "A service does not answer"),
+_TITLES_BY_TYPE: Final[tuple[tuple[type[errors.MemorataError], str], ...]] = (
+    (errors.MemoryNotFound, "No such memory"),
+    (errors.EntityNotFound, "No such entity"),
+    (errors.RecallNotFound, "No such recall"),
+    (errors.ExperimentNotFound, "No such experiment"),
+    (errors.WorkUnderWay, "This is running already"),
+    (errors.NotEnoughData, "Not enough data"),
+    (errors.ServiceUnreachable, "A service does not answer"),
 )
 _PAGE_STATUS: Final = {401: 403, 422: 400}
 """Statuses that a page has in place of those for programs."""
 _SEE_LOG: Final = "the server's log says why"
 
 
-def failure(context: PageContext, error: MemorataError) -> Response:
+def failure(context: PageContext, error: errors.MemorataError) -> Response:
     """Return the page of an error, or the part of a page that shows it."""
     kind = kind_of(error)
     status = _PAGE_STATUS.get(kind.status, kind.status)
@@ -400,12 +389,12 @@ def failure(context: PageContext, error: MemorataError) -> Response:
     )
 
 
-def _suggestions(context: PageContext, error: MemorataError) -> tuple[tuple[str, str], ...]:
+def _suggestions(context: PageContext, error: errors.MemorataError) -> tuple[tuple[str, str], ...]:
     """Return links to the same page with what may have been meant in place of what was written."""
     rejected, nearest_values = "", tuple[str, ...]()
-    if isinstance(error, EntityNotFound):
+    if isinstance(error, errors.EntityNotFound):
         rejected, nearest_values = error.name, error.nearest
-    elif isinstance(error, InvalidArgument) and (nearest := _NEAREST.search(str(error))):
+    elif isinstance(error, errors.InvalidArgument) and (nearest := _NEAREST.search(str(error))):
         rejected, nearest_values = str(error.value), (nearest[1],)
     field = next((name for name in context.values if context.values.text(name) == rejected), None)
     if field is None or context.method != "GET":
