@@ -164,9 +164,8 @@ class HookServer(socketserver.ThreadingTCPServer):
         while (capture := self._captures.get()) is not None:
             try:
                 capture()
-            except (
-                Exception
-            ) as error:  # The next capture of the same transcript brings what this one did not.
+            except Exception as error:
+                # The next capture of the same transcript brings what this one did not.
                 log_failure(self.folder, f"capture: {type(error).__name__}: {error}")
             self._last = time.monotonic()
 

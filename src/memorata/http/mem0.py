@@ -82,6 +82,19 @@ Scope = Annotated[str | None, Query(max_length=512)]
 Number = Annotated[int, Query(ge=1, le=MAX_RESULTS)]
 
 
+def _present(scope: Json) -> Json:
+    return {name: value for name, value in scope.items() if value is not None}
+
+
+async def _scope(
+    user_id: Scope = None, agent_id: Scope = None, run_id: Scope = None, app_id: Scope = None
+) -> Json:
+    return _present({"user_id": user_id, "agent_id": agent_id, "run_id": run_id, "app_id": app_id})
+
+
+ScopeQuery = Annotated[Json, Depends(_scope)]
+
+
 class Scoped(BaseModel):
     """The fields that select a user, an agent or a run, beside or in `filters`."""
 
@@ -92,13 +105,9 @@ class Scoped(BaseModel):
     filters: Json | None = None
     show_expired: bool = False
 
-    def scope(self) -> Json:
-        """Return the scopes that are given."""
-        return {name: value for name in SCOPES if (value := getattr(self, name)) is not None}
-
     def conditions(self) -> Json:
         """Return the filters with the scopes among them."""
-        return {**(self.filters or {}), **self.scope()}
+        return {**(self.filters or {}), **_present({name: getattr(self, name) for name in SCOPES})}
 
 
 class Added(Scoped):
@@ -174,16 +183,9 @@ async def search(context: Reading, body: Sought) -> Response:
 
 @router.get("/memories")
 async def get_all(
-    context: Reading,
-    user_id: Scope = None,
-    agent_id: Scope = None,
-    run_id: Scope = None,
-    app_id: Scope = None,
-    top_k: Number = 100,
-    show_expired: bool = False,
+    context: Reading, scope: ScopeQuery, top_k: Number = 100, show_expired: bool = False
 ) -> Response:
     """List memories."""
-    scope = Scoped(user_id=user_id, agent_id=agent_id, run_id=run_id, app_id=app_id).scope()
     return await context.read(
         lambda: _memory(context).get_all(filters=scope, top_k=top_k, show_expired=show_expired), SEARCH
     )
@@ -200,15 +202,9 @@ async def get_page(context: Reading, body: Scoped, page: Number = 1, page_size: 
 
 @router.delete("/memories")
 @router.delete("/v1/memories/")
-async def delete_all(
-    context: Writing,
-    user_id: Scope = None,
-    agent_id: Scope = None,
-    run_id: Scope = None,
-    app_id: Scope = None,
-) -> Response:
+async def delete_all(context: Writing, scope: ScopeQuery) -> Response:
     """Forget all memories of a scope."""
-    return await context.write(lambda: _memory(context).delete_all(user_id, agent_id, run_id, app_id), DELETE)
+    return await context.write(lambda: _memory(context).delete_all(**scope), DELETE)
 
 
 @router.get("/memories/{memory_id}")

@@ -324,7 +324,7 @@ def forget(engine: Engine, args: Forget) -> Answer:
     """
     ids = list(dict.fromkeys(args.ids))
     engine.forget(*ids)
-    count = "1 memory" if len(ids) == 1 else f"{len(ids)} memories"
+    count = _counted(len(ids), "memory", "memories")
     return Answer(f"Forgot {count}. A person can bring back what was forgotten with `memorata restore`.")
 
 

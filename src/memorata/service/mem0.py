@@ -30,17 +30,9 @@ if TYPE_CHECKING:
 SCOPES: Final = ("user_id", "agent_id", "run_id", "app_id")
 NAMESPACE: Final = "mem0"
 _OPERATORS: Final = {
-    "eq": "=",
-    "ne": "!=",
-    "in": "in",
-    "nin": "not in",
-    "gt": ">",
-    "gte": ">=",
-    "lt": "<",
-    "lte": "<=",
-    "contains": "contains",
-    "icontains": "contains",
-}
+    "eq": "=", "ne": "!=", "in": "in", "nin": "not in", "gt": ">", "gte": ">=", "lt": "<", "lte": "<=",
+    "contains": "contains", "icontains": "contains",
+}  # fmt: skip
 _OWN_FIELDS: Final = {"created_at": "created_at", "updated_at": "created_at", "id": f"metadata.{KEY}"}
 _UNCHANGED: Final = object()
 _SCOPING: Final = (*SCOPES, "role", "actor_id")

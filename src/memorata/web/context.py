@@ -197,17 +197,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters |= {
-        "day": day,
-        "moment": moment,
-        "number": number,
-        "excerpt": excerpt,
-        "counted": counted,
-        "embedder_name": embedder_name,
-        "number_or_dash": number_or_dash,
-        "joined": joined,
-        "share": share,
-    }
+    filters = (day, moment, number, excerpt, counted, embedder_name, number_or_dash, joined, share)
+    jinja.filters |= {function.__name__: function for function in filters}
     jinja.globals |= {"version": __version__, "pages": PAGES, "one_day": timedelta(days=1)}
     return jinja
 

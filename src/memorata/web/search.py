@@ -37,20 +37,12 @@ _MIN_SHARE: Final = 0.05
 _MAX_NAMES: Final = 1_000
 _MAX_ENTRIES: Final = 5
 _SIGNALS: Final[Mapping[str, str]] = {
-    "vector": "vector",
-    "lexical": "lexical",
-    "graph": "graph",
+    **{name: name for name in ("vector", "lexical", "graph", "quality", "time", "geo", "base")},
+    **dict.fromkeys(("quality factor", "confidence"), "quality"),
+    **dict.fromkeys(("time factor", "temporal"), "time"),
+    **dict.fromkeys(EVIDENCE, "text"),
     "its session": "session",
     "on its own": "base",
-    "quality": "quality",
-    "quality factor": "quality",
-    "confidence": "quality",
-    "time": "time",
-    "time factor": "time",
-    "temporal": "time",
-    "geo": "geo",
-    "base": "base",
-    **dict.fromkeys(EVIDENCE, "text"),
 }
 
 

@@ -33,14 +33,9 @@ FORMATS: Final = (
 )  # fmt: skip
 SPLITS: Final = ("paragraphs", "lines")
 SUFFIXES: Final = {
-    ".txt": "text",
-    ".text": "text",
-    ".log": "text",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
+    ".txt": "text", ".text": "text", ".log": "text", ".md": "markdown", ".markdown": "markdown",
+    ".jsonl": "jsonl", ".ndjson": "jsonl",
+}  # fmt: skip
 _PROSE: Final = ("text", "markdown")
 _HEAD_BYTES: Final = 65_536
 _CLAUDE_CODE: Final = re.compile(rb'"parentUuid"\s*:.*"sessionId"\s*:|"sessionId"\s*:.*"parentUuid"\s*:')
@@ -60,8 +55,6 @@ _READERS: Final = {
     "mcp-memory": mcp_memory,
     "mem0": mem0,
 }
-
-
 _AGENT_LOGS: Final = ("claude-code", "codex")
 
 
