@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from memorata import Engine
 from memorata.http import recall
-from memorata.http.context import json_bytes
+from memorata.http.context import fast_json, json_bytes
 from memorata.model.entity import Place
 from memorata.model.memory import Source
 from memorata.service.codec import recall_json
@@ -33,7 +33,7 @@ def test_an_answer_tells_all_that_the_engine_tells(client: TestClient, engine: E
     assert engine.recall("what tea does Anna like?").as_dict().keys() <= body.keys()
 
 
-@pytest.mark.parametrize("encoder", [recall.fast_json, None])
+@pytest.mark.parametrize("encoder", [fast_json, None])
 @pytest.mark.parametrize("number", [7, 2**70])
 def test_an_answer_is_the_one_json_form_of_a_result(
     client: TestClient,
