@@ -75,36 +75,30 @@ class NamespaceGraph:
         self._expiries: dict[int, datetime] = {}
         # Edges on their way into the graph, column by column: tuples would be work for the collector.
         self._new: tuple[array[Any], ...] = tuple(array(kind) for kind in "qqdqq")
-        self._ordered: tuple[Graph, Ordered] | None = None
-        self._ranks: tuple[Graph, FloatArray] | None = None
-        self._computed: tuple[Graph, Any] | None = None
+        self._derived: dict[str, tuple[Graph, Any]] = {}
         self._types = {name: number for number, name in enumerate(self.graph.type_names)}
 
     @property
     def nbytes(self) -> int:
         """How much memory this takes, roughly."""
-        again = 0 if self._ordered is None else 3 * self.graph.edges
+        again = 3 * self.graph.edges if "ordered" in self._derived else 0
         return _EDGE_BYTES * (self.graph.next_edge + again) + _NODE_BYTES * self.graph.nodes
 
     @property
     def ordered(self) -> Ordered:
         """The graph in an order that does not tell how it has grown; made once for each state."""
-        if self._ordered is None or self._ordered[0] is not self.graph:
-            self._ordered = self.graph, in_order(self)
-        return self._ordered[1]
+        return self.once(lambda: in_order(self), "ordered")
 
     @property
     def ranks(self) -> FloatArray:
         """The PageRank of every node that has an edge, followed both ways; computed once for each state."""
-        if self._ranks is None or self._ranks[0] is not self.graph:
-            self._ranks = self.graph, self.ordered.spread(pagerank(self.ordered.both_ways).scores)
-        return self._ranks[1]
+        return self.once(lambda: self.ordered.spread(pagerank(self.ordered.both_ways).scores), "ranks")
 
-    def once(self, compute: Callable[[], _Computed]) -> _Computed:
-        """Return what follows from the graph, computed once for each state of it; there is one such thing."""
-        if self._computed is None or self._computed[0] is not self.graph:
-            self._computed = self.graph, compute()
-        result: _Computed = self._computed[1]
+    def once(self, compute: Callable[[], _Computed], name: str = "") -> _Computed:
+        """Return what follows from the graph, computed once for each state of it; of a name there is one."""
+        if name not in self._derived or self._derived[name][0] is not self.graph:
+            self._derived[name] = self.graph, compute()
+        result: _Computed = self._derived[name][1]
         return result
 
     @property
