@@ -378,7 +378,7 @@ class Engine(Parts):
                 vector=vector,
                 history=history,
             )
-            return request, self._result_of(request, variants)
+            return request, self._recalls.answer(request, variants)
 
         request, result = self.store.attempt(run)[0]
         self.recall_log.note(request, result)

@@ -15,9 +15,7 @@ from memorata.engine.embedding import CurrentEmbedder, EmbedderRetry
 from memorata.engine.feedback import FeedbackLog
 from memorata.engine.graph import Lookup
 from memorata.engine.recall.log import Logging, RecallLog
-from memorata.engine.recall.query import Request
-from memorata.engine.recall.recaller import Recaller
-from memorata.engine.recall.result import RecallResult
+from memorata.engine.recall.recaller import Recalls
 from memorata.engine.recipes import Recipe
 from memorata.engine.rules import DedupeMode, DedupeRules, LifecycleRules
 from memorata.engine.runtime import LEASE_SECONDS, Runtime, utc_now
@@ -27,7 +25,6 @@ from memorata.engine.write.names import NameIndex
 from memorata.engine.write.purge import Purge
 from memorata.engine.write.terms import dated
 from memorata.engine.write.writer import Writer
-from memorata.model import checks
 from memorata.model.checks import DEFAULT_NAMESPACE
 from memorata.store.store import Store
 from memorata.text.analysers import Analyser
@@ -84,11 +81,8 @@ class Parts:
         self.analyser = analyser
         self.extractor = extractor
         self.reranker = reranker
-        self._tables = tables
         self._summaries = summaries
         self.dedupe_mode = DedupeMode.of(duplicates)
-        self._classifier = RuleClassifier() if classifier is None else classifier
-        self._anchors = RuleAnchors() if anchors is None else anchors
         rules = LifecycleRules.of(life), DedupeRules.of(dedupe)
         self.runtime = runtime = Runtime(store, analyser, clock, namespace, *rules, lease_seconds)
         self.leases = runtime.leases
@@ -103,6 +97,15 @@ class Parts:
         self._embedding = CurrentEmbedder(store, embedder, specification, absent, notes)
         self._writer = Writer(runtime, self._embedding, drafts, names)
         self._lookup = Lookup(runtime, names)
+        self._recalls = Recalls(
+            runtime,
+            self._embedding,
+            RuleClassifier() if classifier is None else classifier,
+            reranker,
+            RuleAnchors() if anchors is None else anchors,
+            lambda path, now, as_of: self._lookup.graphs.at(path, now, as_of),
+            tables,
+        )
         self._purge = Purge(runtime, names, self._before_purge)
         if embedder is not None:
             store.use_embedder(embedder.name, embedder.dimension)
@@ -224,27 +227,6 @@ class Parts:
         self.recall_log.close()
         self.leases.release_all()
         self.store.close()
-
-    def _result_of(self, request: Request, variants: Sequence[str]) -> RecallResult:
-        """Answer a request; with variants of its query, or samples, also say how far the answers agree."""
-        if request.recipe.vector_pool:
-            self._embedding.retry()
-        recaller = Recaller(
-            self.runtime,
-            self._embedding.meaning(),
-            self._classifier,
-            self.reranker,
-            self._anchors,
-            lambda path, now, as_of: self._lookup.graphs.at(path, now, as_of),
-            self.runtime.rules,
-            self._tables,
-        )
-        result = recaller.answer(request)
-        if variants or request.recipe.samples:
-            from memorata.engine.recall.agreement import agreed
-
-            result = agreed(recaller, request, result, checks.texts("variants", variants))
-        return result
 
     def _forget_names(self) -> None:
         self._names.clear()

@@ -14,7 +14,7 @@ import numpy as np
 from memorata._frozen import frozen, unchecked
 from memorata.embed.port import Reranker
 from memorata.embed.token_table import TokenTable
-from memorata.engine.embedding import Embedding
+from memorata.engine.embedding import CurrentEmbedder, Embedding
 from memorata.engine.recall.conversation import background, embedded_with, with_names
 from memorata.engine.recall.evidence import (
     Estimates,
@@ -52,6 +52,7 @@ from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.runtime import Runtime
 from memorata.index.codes import Floats
 from memorata.index.index import Index
+from memorata.model import checks
 from memorata.model.checks import IntArray
 from memorata.model.hit import Hit
 from memorata.rank.records import best_sessions
@@ -69,6 +70,33 @@ _HIT: Final = unchecked(Hit)
 """Memories and scores of the index need no checks."""
 _MAX_NAMED_WORDS: Final = 3
 """Most words named in the note on words that exclude nothing."""
+
+
+@frozen(eq=False)
+class Recalls:
+    """Answers the requests of an engine, each with the embedder of the moment."""
+
+    runtime: Runtime
+    embedding: CurrentEmbedder
+    classifier: QueryClassifier
+    reranker: Reranker | None
+    anchors: AnchorExtractor
+    graphs: Callable[[str, datetime, datetime | None], NamespaceGraph]
+    tables: Sequence[TokenTable] = ()
+
+    def answer(self, request: Request, variants: Sequence[str] = ()) -> RecallResult:
+        """Answer a request; with variants of its query, or samples, also say how far the answers agree."""
+        if request.recipe.vector_pool:
+            self.embedding.retry()
+        runtime, meaning = self.runtime, self.embedding.meaning()
+        parts = self.classifier, self.reranker, self.anchors, self.graphs, runtime.rules, self.tables
+        recaller = Recaller(runtime, meaning, *parts)
+        result = recaller.answer(request)
+        if variants or request.recipe.samples:
+            from memorata.engine.recall.agreement import agreed
+
+            result = agreed(recaller, request, result, checks.texts("variants", variants))
+        return result
 
 
 @frozen(eq=False)
