@@ -22,7 +22,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import replace
 from types import ModuleType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -149,26 +149,6 @@ class Approximate:
         return np.unique(slots)
 
 
-class _Index(Protocol):
-    """The part of faiss's index that is used; its own types need faiss to be installed."""
-
-    ntotal: int
-    nlist: int
-    code_size: int
-    is_trained: bool
-    cp: Any
-    quantizer: Any
-    invlists: Any
-
-    def train(self, rows: Floats) -> None: ...
-
-    def add_with_ids(self, rows: Floats, ids: npt.NDArray[np.int64]) -> None: ...
-
-    def search(
-        self, queries: Floats, count: int, *, params: object
-    ) -> tuple[Floats, npt.NDArray[np.int64]]: ...
-
-
 def _library() -> ModuleType:
     try:
         import faiss
@@ -183,17 +163,17 @@ def _maker(faiss: ModuleType) -> str:
     return "faiss " + ".".join(str(faiss.__version__).split(".")[:2])
 
 
-def _empty(centres: Floats, cells: int) -> _Index:
+def _empty(centres: Floats, cells: int) -> Any:  # noqa: ANN401 - an index of faiss, which may be missing
     faiss = _library()
     around = faiss.IndexFlatIP(centres.shape[1])
     if len(centres):
         around.add(np.ascontiguousarray(centres))
-    index: _Index = faiss.IndexIVFRaBitQ(around, centres.shape[1], cells, faiss.METRIC_INNER_PRODUCT)
+    index = faiss.IndexIVFRaBitQ(around, centres.shape[1], cells, faiss.METRIC_INNER_PRODUCT)
     index.is_trained = bool(len(centres))
     return index
 
 
-def _loaded(cells: Cells) -> _Index:
+def _loaded(cells: Cells) -> Any:  # noqa: ANN401 - an index of faiss
     faiss = _library()
     if cells.maker != _maker(faiss):
         raise IndexCorrupt(f"the approximate index was made by {cells.maker}, and this is {_maker(faiss)}")

@@ -11,11 +11,10 @@ sign bits are scanned, `memorata doctor` reports it, and the next `maintain` mak
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from memorata._frozen import frozen
 from memorata.index.approximate import (
     REQUIREMENT,
     Approximate,
@@ -42,25 +41,14 @@ _RENEWAL_FRACTION: Final = 4
 _SEED: Final = 1
 
 
-@frozen
-class _Head:
-    """A row of the approximations table."""
-
-    number: int
-    until: int
-    vectors: int
-    trained: int
-    gaps: int
-
-
 def load(session: Session, namespace: int, embedder: int, into: Vectors) -> None:
     """Set the stored index of loaded vectors, if it can be read and is not set already."""
     head = None if into.exact or not is_available() else _head(session, namespace, embedder)
     if head is None:
         into.use_approximate(None)
-    elif into.approximate is None or into.approximate.number != head.number:
+    elif into.approximate is None or into.approximate.number != head[0]:
         try:
-            into.use_approximate(Approximate(_cells(session, namespace, head.number), head.number))
+            into.use_approximate(Approximate(_cells(session, namespace, head[0]), head[0]))
         except (IndexCorrupt, MissingExtra):
             # The scan finds the same; `methods` reports the reason.
             into.use_approximate(None)
@@ -104,17 +92,15 @@ def renew(
 
 def remove(session: Session, namespace: int, slots: Sequence[int]) -> None:
     """Remove purged memories from the indexes of a namespace, inside the transaction of the purge."""
-    for number, embedder in session.execute(
-        "SELECT number, embedder FROM approximations WHERE namespace = ?", (namespace,)
+    for number, embedder, gaps in session.execute(
+        "SELECT number, embedder, gaps FROM approximations WHERE namespace = ?", (namespace,)
     ).fetchall():
-        head = _head(session, namespace, embedder)
-        assert head is not None  # selected above
         try:
             cells = _cells(session, namespace, number).without(np.array(slots, np.int64))
         except IndexCorrupt:
             drop(session, namespace, embedder)
             continue
-        _put(session, namespace, embedder, cells, head.gaps)
+        _put(session, namespace, embedder, cells, gaps)
 
 
 def drop(session: Session, namespace: int, embedder: int | None = None) -> None:
@@ -195,14 +181,15 @@ def _due(session: Session, embedder: int, least: int) -> tuple[int, str, int, in
             if _has_vectors(session, namespace, embedder, least):
                 return namespace, path, slots, change, None
             continue
-        later = slots - head.until
+        number, until, vectors, trained_with, gaps = head
+        later = slots - until
         try:
-            cells = _cells(session, namespace, head.number)
+            cells = _cells(session, namespace, number)
             Approximate(cells)
         except (IndexCorrupt, MissingExtra):
             return namespace, path, slots, change, None
-        if later + head.gaps > head.vectors // _RENEWAL_FRACTION:
-            outgrown = head.gaps or head.vectors + later > 2 * head.trained
+        if later + gaps > vectors // _RENEWAL_FRACTION:
+            outgrown = gaps or vectors + later > 2 * trained_with
             return namespace, path, slots, change, None if outgrown else cells
     return None
 
@@ -262,13 +249,10 @@ def _put(session: Session, namespace: int, embedder: int, cells: Cells, gaps: in
     session.execute("UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (namespace,))
 
 
-def _head(session: Session, namespace: int, embedder: int) -> _Head | None:
-    row = session.execute(
-        "SELECT number, until, vectors, trained, gaps FROM approximations "
-        "WHERE namespace = ? AND embedder = ?",
-        (namespace, embedder),
-    ).fetchone()
-    return None if row is None else _Head(*row)
+def _head(session: Session, namespace: int, embedder: int) -> Any:  # noqa: ANN401 - a row, or None
+    columns = "number, until, vectors, trained, gaps"
+    find = f"SELECT {columns} FROM approximations WHERE namespace = ? AND embedder = ?"
+    return session.execute(find, (namespace, embedder)).fetchone()
 
 
 def _cells(session: Session, namespace: int, number: int) -> Cells:

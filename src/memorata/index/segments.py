@@ -45,7 +45,6 @@ from memorata.index.postings import (
     key_of,
     merged,
     places_of,
-    term_lists,
 )
 from memorata.index.record import GONE, decoded_terms, encoded_terms, unpacked_run
 from memorata.model.errors import IndexCorrupt, StoreCorrupt
@@ -367,22 +366,20 @@ def _relist(session: Session, number: int, slot: int, changes: dict[tuple[str, s
         "ORDER BY first DESC LIMIT 1",
         (number, slot),
     ).fetchone()
+    places = {key: places_of(key_of(*key)) for key in sorted(changes)}
+    wanted = {(segment, place) for low, long in places.values() for place in (low % buckets, long)}
+    blocks = some_blocks(session, number, wanted)
     by_place: dict[int, dict[Key, dict[int, int]]] = {}
-    for (field, term), times in sorted(changes.items()):
-        key = key_of(field, term)
-        low, long = places_of(key)[0] % buckets, places_of(key)[1]
+    for (field, term), (low, long) in places.items():
         # A list stays where it is, long or short: readers look in both places.
-        listed = _block(session, number, segment, long)
-        place = long if listed is not None and field in term_lists(listed, term) else low
-        by_place.setdefault(place, {})[key] = {slot - first: times}
+        listed = blocks.get((segment, long))
+        is_long = listed is not None and field in checked_term_lists(listed, term)
+        by_key = by_place.setdefault(long if is_long else low % buckets, {})
+        by_key[key_of(field, term)] = {slot - first: changes[field, term]}
     for place, postings in by_place.items():
-        block = amended(_block(session, number, segment, place), postings)
-        if block is None:
+        (block, *_) = blocks.get((segment, place), (None,))
+        amended_block = amended(block, postings)
+        if amended_block is None:
             session.execute(session.dialect.postings.drop, (number, segment, place))
         else:
-            session.execute(session.dialect.postings.put, (number, segment, place, block))
-
-
-def _block(session: Session, number: int, segment: int, place: int) -> bytes | None:
-    row = session.execute(session.dialect.postings.one, (number, segment, place)).fetchone()
-    return None if row is None else bytes(row[0])
+            session.execute(session.dialect.postings.put, (number, segment, place, amended_block))

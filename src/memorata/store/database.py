@@ -87,7 +87,7 @@ EVERYTHING: Final = Condition("1 = 1")
 class Postings:
     """Statements on blocks of posting lists; values are a namespace, a segment, a place in it and a block.
 
-    `add` and `put` take all four, `one` and `drop` the first three, `remove` the first two.
+    `add` and `put` take all four, `drop` the first three, `remove` the first two.
     """
 
     add: str
@@ -95,7 +95,6 @@ class Postings:
     """Adds a block, or puts it in place of another."""
     strays: str
     """Removes all blocks of a namespace, or all that belong to no segment."""
-    one: str
     drop: str
     remove: str
     """Removes the blocks of a segment."""

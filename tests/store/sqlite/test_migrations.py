@@ -34,10 +34,9 @@ def newer(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(path: Path, **options: Any) -> list[Migration]:
-    """Open and close a database, and return the migrations that were told of."""
-    told: list[Migration] = []
-    connect(path, migrated=told.append, **options).close()
-    return told
+    """Open and close a database, and return the migrations that were done."""
+    with closing(connect(path, **options)) as connection:
+        return [] if connection.migration is None else [connection.migration]
 
 
 def dump(path: Path) -> tuple[int, list[str]]:
@@ -77,7 +76,7 @@ def test_a_copy_is_never_written_over(path: Path) -> None:
 
 @pytest.mark.usefixtures("newer")
 def test_the_copy_can_be_switched_off(path: Path) -> None:
-    assert opened(path, backup=False) == [Migration(NOW, NEXT, None)]
+    assert opened(path, migration_backup=False) == [Migration(NOW, NEXT, None)]
     assert backups(path) == []
 
 

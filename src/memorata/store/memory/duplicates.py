@@ -18,7 +18,8 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.database import Session
 from memorata.store.entries import Entry, Terms
-from memorata.store.facets import Facet, reads_namespace, writes_namespace
+from memorata.store.facets import Facet, reads_namespace, writes_namespace, written_by
+from memorata.store.memory import supersession
 from memorata.store.memory.lookup import located
 from memorata.store.memory.memories import update
 from memorata.store.memory.supersession import (
@@ -31,7 +32,6 @@ from memorata.store.memory.supersession import (
     note_taken,
     noted,
     notes_of,
-    relink,
     settle_ends,
     taken_over,
 )
@@ -53,7 +53,7 @@ from memorata.store.rows import (
 )
 
 if TYPE_CHECKING:
-    from memorata.store.memory.repeats import Linked, Repeat, Run, Undone
+    from memorata.store.memory.repeats import Repeat, Run, Undone
 
 _TermsOf = Callable[[Memory], Terms]
 _RUN: Final = (
@@ -98,10 +98,7 @@ class DuplicateStore(Facet):
         if (index := session.dialect.hash_index) is not None:
             index.leave_out(session, losers)
 
-    @writes_namespace
-    def relink(self, session: Session, namespace: str, links: Sequence[Linked]) -> None:
-        """Set which memories superseded which, all or none, without circles; their ends stay as they are."""
-        relink(session, namespace, links)
+    relink = written_by(supersession.relink)
 
     @reads_namespace(list)
     def repeats(

@@ -129,9 +129,9 @@ def end_of(moment: datetime | None) -> float:
     return math.inf if moment is None else moment.timestamp()
 
 
-def began(session: Session, number: int, id_: str) -> datetime:
-    """Return when a memory or the earliest of its successors began."""
-    chain = session.execute(
+def _chain(session: Session, number: int, id_: str) -> list[tuple[int, int]]:
+    """Return slots and beginnings of a memory, of its successor, and so on; none if it does not exist."""
+    rows = session.execute(
         "WITH RECURSIVE way (slot, began, next, step) AS ("
         "SELECT slot, coalesce(valid_from, created_at), superseded_by, 0 FROM memories "
         "WHERE namespace = ?1 AND id = ?2 UNION ALL "
@@ -139,7 +139,17 @@ def began(session: Session, number: int, id_: str) -> datetime:
         "JOIN memories m ON m.namespace = ?1 AND m.id = way.next) SELECT slot, began FROM way ORDER BY step",
         (number, id_),
     )
-    return moment(earliest(chain))
+    return rows.fetchall()
+
+
+def began(session: Session, number: int, id_: str) -> datetime:
+    """Return when a memory or the earliest of its successors began."""
+    return moment(earliest(_chain(session, number, id_)))
+
+
+def led_to(session: Session, number: int, id_: str) -> list[int]:
+    """Return the slots of a memory, of its successor, and so on; none if it does not exist."""
+    return [slot for slot, _ in _chain(session, number, id_)]
 
 
 def settle_ends(session: Session, namespace: Namespace, id_: str) -> None:
@@ -234,18 +244,6 @@ def relink(session: Session, path: str, links: Sequence[Linked]) -> None:
         put_record(session, namespace, slot, linked, "reinstate" if winner is None else "supersede")
         if winner is None and (index := session.dialect.hash_index) is not None:
             index.add_current(session, [number])
-
-
-def led_to(session: Session, number: int, id_: str) -> list[int]:
-    """Return the slots of a memory, of its successor, and so on; none if it does not exist."""
-    rows = session.execute(
-        "WITH RECURSIVE way (slot, next) AS ("
-        "SELECT slot, superseded_by FROM memories WHERE namespace = ?1 AND id = ?2 UNION ALL "
-        "SELECT m.slot, m.superseded_by FROM way JOIN memories m ON m.namespace = ?1 AND m.id = way.next"
-        ") SELECT slot FROM way",
-        (number, id_),
-    )
-    return [slot for (slot,) in rows]
 
 
 def ended_by(memory: Memory, began: datetime) -> datetime:

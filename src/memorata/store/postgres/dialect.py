@@ -63,7 +63,6 @@ _POSTINGS: Final = Postings(
     add=_ADD_BLOCK,
     put=f"{_ADD_BLOCK} ON CONFLICT (namespace, segment, place) DO UPDATE SET block = excluded.block",
     strays="DELETE FROM postings WHERE namespace = ?",
-    one="SELECT block FROM postings WHERE namespace = ? AND segment = ? AND place = ?",
     drop="DELETE FROM postings WHERE namespace = ? AND segment = ? AND place = ?",
     remove="DELETE FROM postings WHERE namespace = ? AND segment = ?",
     some=_some_blocks,

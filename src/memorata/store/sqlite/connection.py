@@ -20,6 +20,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final, cast
 
+from memorata.model import checks
 from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreTooNew, StoreUnavailable
 from memorata.store.sqlite.encryption import (
     check_encryption,
@@ -65,8 +66,7 @@ def connect(
     *,
     durable: bool = True,
     must_exist: bool = False,
-    backup: bool = True,
-    migrated: Callable[[Migration], None] = lambda migration: None,
+    migration_backup: bool = True,
     read_only: bool = False,
     key: str | None = None,
 ) -> SqliteSession:
@@ -74,9 +74,9 @@ def connect(
 
     A write is on the disk when it is acknowledged (``synchronous=FULL``); without `durable`, a power cut,
     though not a crash of the process, can lose the last writes. With `must_exist`, a missing file is an error
-    rather than a new database. `backup`: whether a file of an older schema is copied before it is migrated;
-    `migrated` is called with the migration. `read_only`: nothing is written to it, even though it could be.
-    `key`: what the file is encrypted with, a new one too.
+    rather than a new database. `migration_backup`: whether a file of an older schema is copied before it is
+    migrated. `read_only`: nothing is written to it, even though it could be. `key`: what the file is
+    encrypted with, a new one too.
     """
     name = str(path)
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
@@ -87,7 +87,7 @@ def connect(
         )
     if name != IN_MEMORY:
         file = Path(name)
-        if (must_exist or read_only) and not file.exists():
+        if (must_exist or checks.flag("read_only", read_only)) and not file.exists():
             raise StoreUnavailable(f"there is no database at {name}; check the path")
         if file.is_dir():
             raise StoreUnavailable(f"{name} is a folder; name a file in it, such as {file / 'memories.db'}")
@@ -96,18 +96,16 @@ def connect(
                 raise StoreUnavailable(f"{file.parent} is a file, not a folder; name another path")
             raise StoreUnavailable(f"the folder {file.parent} does not exist; create it or name another path")
         check_encryption(file, key)
-    elif read_only:
+    elif checks.flag("read_only", read_only):
         raise InvalidArgument("read_only", read_only, "false for a memory that no file holds")
     reason = "" if name == IN_MEMORY else READ_ONLY_REQUESTED if read_only else unwritable(Path(name))
     with Translated(name):
         connection = _opened_to_read(Path(name), reason, key) if reason else _opened_to_write(name, key)
         try:
-            migration = _prepare(connection, name, durable=durable, backup=backup)
+            connection.migration = _prepare(connection, name, durable=durable, backup=migration_backup)
         except BaseException:
             connection.close()
             raise
-    if migration is not None:
-        migrated(migration)
     return connection
 
 

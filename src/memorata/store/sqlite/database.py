@@ -17,14 +17,13 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Final, Never, TypeVar, cast
 from weakref import WeakSet
 
-from memorata.model import checks
 from memorata.model.errors import InvalidArgument, PurgeUnfinished, StoreUnavailable
 from memorata.store.database import DatabaseInfo, Session
 from memorata.store.rows import LARGEST
@@ -33,7 +32,6 @@ from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.encryption import connected, database_errors
 from memorata.store.sqlite.files import create_private, remove_leftovers, whole_file
 from memorata.store.sqlite.integrity import UNFINISHED_PURGE, note_unfinished_purge, unfinished_purge
-from memorata.store.sqlite.migrations import Migration
 from memorata.store.sqlite.session import (
     BUSY_SECONDS,
     READ_ONLY_REQUESTED,
@@ -49,31 +47,13 @@ _RETRY_SECONDS: Final = 0.02
 class SqliteDatabase:
     """One file; see :func:`.connection.connect` for the parameters.
 
-    It has one connection (`session`), and a `lock` that a thread holds while it uses it. `migration` is what
-    was done to the file when it was opened, if it was of an older schema.
+    It has one connection (`session`), and a `lock` that a thread holds while it uses it.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        *,
-        durable: bool = True,
-        must_exist: bool = False,
-        migration_backup: bool = True,
-        read_only: bool = False,
-        key: str | None = None,
-    ) -> None:
+    def __init__(self, path: str | Path, **options: Any) -> None:  # noqa: ANN401 - `connect` has their types
         self.path = str(path)
-        self.migration: Migration | None = None
-        self.session: SqliteSession = connect(
-            path,
-            durable=durable,
-            must_exist=must_exist,
-            backup=migration_backup,
-            migrated=lambda migration: setattr(self, "migration", migration),
-            read_only=checks.flag("read_only", read_only),
-            key=key,
-        )
+        self.session: SqliteSession = connect(path, **options)
+        self.migration = self.session.migration
         self.lock = threading.RLock()
         self.read_only_because = self.session.read_only
         self.read_only = bool(self.read_only_because)
@@ -145,11 +125,9 @@ class SqliteDatabase:
         """Return what `work` returns: nothing is lost on the way to a file, which has no copy."""
         return work(), ""
 
-    @contextmanager
-    def guarded(self, guard: Callable[[Session], object]) -> Iterator[None]:
+    def guarded(self, guard: Callable[[Session], object]) -> AbstractContextManager[None]:
         """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
-        with transactions.guarded(self.session, guard):
-            yield
+        return transactions.guarded(self.session, guard)
 
     def settled(self) -> int:
         """Return the largest number: a file has one writer at a time."""
@@ -295,7 +273,7 @@ def _back_up(connection: SqliteSession, origin: str, target: Path) -> None:
     if target.exists():
         if Path(origin).exists() and target.samefile(origin):
             raise InvalidArgument("target", str(target), "another file than the database itself")
-        connect(target, backup=False, key=connection.key).close()
+        connect(target, migration_backup=False, key=connection.key).close()
         if Path(f"{target}-wal").exists():
             raise StoreUnavailable(f"{target} is in use; close it first, or name another file for the copy")
     remove_leftovers(target)

@@ -37,7 +37,6 @@ _POSTINGS: Final = Postings(
     add=_ADD_BLOCK,
     put=f"{_ADD_BLOCK} ON CONFLICT DO UPDATE SET block = excluded.block",
     strays=f"DELETE FROM postings WHERE number / {PLACES} NOT IN (SELECT number FROM segments) AND ?1",
-    one=f"SELECT block FROM postings WHERE {_AT}",
     drop=f"DELETE FROM postings WHERE {_AT}",
     remove=f"DELETE FROM postings WHERE number >= ?2 * {PLACES} AND number < (?2 + 1) * {PLACES}",
     # A list of whole numbers is written in JSON as in Python.

@@ -122,18 +122,19 @@ _CREATED: Final = {created[1]: created[0] for created in re.finditer(_STATEMENT,
 """The statements of the schema, by the name of what they make."""
 
 
-def _as_now(*names: str, former: str = "") -> str:
+def _as_now(listed: str, former: str = "") -> str:
     """Return the statements that make what is still as it was, under its `former` name if it was renamed.
 
     >>> _as_now("feedback_by_time", former="reactions")
     'CREATE INDEX reactions_by_time ON reactions (namespace, given_at);'
     """
+    names = listed.split()
     script = "\n".join(_CREATED[name] for name in names)
     return script.replace(names[0].partition("_by_")[0], former) if former else script
 
 
 MIGRATIONS: Final[tuple[str, ...]] = (
-    _as_now("settings", "embedders", "sessions", "records", "vectors", "postings", "changes")
+    _as_now("settings embedders sessions records vectors postings changes")
     + """
     CREATE TABLE namespaces (
         number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, slots INTEGER NOT NULL DEFAULT 0,
@@ -158,37 +159,26 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         first INTEGER NOT NULL, slots INTEGER NOT NULL, buckets INTEGER NOT NULL, embedder INTEGER, codes BLOB
     );
     """
-    + _as_now("segments_by_namespace", "changes_of_memories"),
+    + _as_now("segments_by_namespace changes_of_memories"),
     # naming: what a process knows of declared names is good until this number moves.
     "ALTER TABLE namespaces ADD COLUMN naming INTEGER NOT NULL DEFAULT 0;\n"
     + _as_now(
-        "entities",
-        "entities_by_namespace",
-        "entities_merged",
-        "names",
-        "names_of_entities",
-        "relations",
-        "relations_said_once",
-        "relations_by_object",
-        "relations_by_subject",
-        "relations_by_change",
-        "relations_by_memory",
-        "memories_with_a_place",
+        "entities entities_by_namespace entities_merged names names_of_entities relations "
+        "relations_said_once relations_by_object relations_by_subject relations_by_change "
+        "relations_by_memory memories_with_a_place"
     ),
     """
     -- pinned: does not fade, and no upkeep touches it. supported_at: when it was last said again.
     ALTER TABLE memories ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE memories ADD COLUMN supported_at INTEGER;
     """,
-    _as_now("access_keys", "replies", "replies_by_time", "replies_by_namespace"),
+    _as_now("access_keys replies replies_by_time replies_by_namespace"),
     "\n".join(
         [
-            _as_now(
-                "recall_recipes", "recalls", "recalls_by_namespace", "recalls_by_size", "recalls_by_recipe"
-            ),
-            _as_now("feedback", "feedback_by_time", former="reactions"),
-            _as_now("saved_settings", "saved_settings_by_name", former="lessons"),
-            _as_now("exposures", "exposures_by_experiment", "exposures_by_recall", former="sightings"),
+            _as_now("recall_recipes recalls recalls_by_namespace recalls_by_size recalls_by_recipe"),
+            _as_now("feedback feedback_by_time", former="reactions"),
+            _as_now("saved_settings saved_settings_by_name", former="lessons"),
+            _as_now("exposures exposures_by_experiment exposures_by_recall", former="sightings"),
         ]
     ),
     """
@@ -210,13 +200,8 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     );
     """
     + _as_now(
-        "memories_superseded",
-        "duplicate_runs",
-        "repeats_by_winner",
-        "repeats_by_run",
-        "contradictions",
-        "contradictions_by_older",
-        "contradictions_by_namespace",
+        "memories_superseded duplicate_runs repeats_by_winner repeats_by_run contradictions "
+        "contradictions_by_older contradictions_by_namespace"
     ),
     _as_now("leases"),
     """
@@ -225,8 +210,8 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE INDEX memories_by_fingerprint ON memories (namespace, substr(fingerprint, 1, 10))
         WHERE superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL);
     """,
-    _as_now("approximations", "approximation_parts"),
-    _as_now("vector_codes", "vector_codes_by_namespace")
+    _as_now("approximations approximation_parts"),
+    _as_now("vector_codes vector_codes_by_namespace")
     + """
     INSERT INTO vector_codes (namespace, first, slots, embedder, codes)
         SELECT namespace, first, slots, embedder, codes FROM segments ORDER BY namespace, first;
@@ -253,7 +238,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     DROP INDEX memories_by_fingerprint;
     DROP INDEX vectors_by_digest;
     """
-    + _as_now("address_runs", "new_addresses", "vectors_by_embedder"),
+    + _as_now("address_runs new_addresses vectors_by_embedder"),
     """
     -- The hashes that vectors are found by are those of one namespace (hash_runs.py): all are made anew.
     """,
@@ -263,7 +248,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     ALTER TABLE memories ADD COLUMN state_checksum INTEGER NOT NULL DEFAULT 3;
     """
     + f"UPDATE memories SET state_checksum = {state_checksum()};\n"
-    + _as_now("state_of_new", "state_of_changed"),
+    + _as_now("state_of_new state_of_changed"),
     """
     ALTER TABLE reactions RENAME TO feedback;
     ALTER TABLE lessons RENAME TO saved_settings;
@@ -274,5 +259,5 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     DROP INDEX sightings_by_recall;
     ALTER TABLE namespaces ADD COLUMN settings INTEGER NOT NULL DEFAULT 0;
     """
-    + _as_now("feedback_by_time", "saved_settings_by_name", "exposures_by_experiment", "exposures_by_recall"),
+    + _as_now("feedback_by_time saved_settings_by_name exposures_by_experiment exposures_by_recall"),
 )
