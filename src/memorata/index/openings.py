@@ -115,11 +115,6 @@ class OpeningCache:
         self._kept: OrderedDict[tuple[int, int], tuple[Openings, int]] = OrderedDict()
         self._texts: OrderedDict[tuple[int, int, int], str] = OrderedDict()
 
-    def clear(self) -> None:
-        """Drop all of them."""
-        self._kept.clear()
-        self.forget_texts()
-
     def forget_texts(self) -> None:
         """Drop the cached texts: some were purged."""
         self._texts.clear()

@@ -9,7 +9,7 @@ a transaction that holds the namespace; a raised error undoes all of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from memorata._frozen import frozen
@@ -42,22 +42,12 @@ class EntityStore(Facet):
             "ORDER BY number LIMIT ? OFFSET ?",
             (namespace.number, SLOTS, first),
         ).fetchall()
-        if not rows:
-            return []
-        names: dict[int, list[str]] = {}
-        for entity, name in session.execute(
-            "SELECT entity, name FROM names WHERE +namespace = ? AND entity >= ? ORDER BY entity, position",
-            (namespace.number, rows[0][0]),
-        ):
-            names.setdefault(entity, []).append(name)
+        return _records(session, namespace.number, rows)
 
-        def name_of(entity: int) -> str:
-            return names[entity][0] if entity in names else _name_of(session, namespace.number, entity)
-
-        return [_record(row, names.get(row[0], []), name_of) for row in rows]
-
+    @writes_namespace
     def describe(
         self,
+        session: Session,
         namespace: str,
         name: str,
         *,
@@ -68,20 +58,6 @@ class EntityStore(Facet):
         """Describe an entity, new or not; None leaves a part as it is. A merged name stands for the other."""
         # The constructor checks its arguments.
         checked = Entity(name, type or "", () if aliases is None else tuple(aliases), description or "")
-        return self._describe(
-            namespace, name, type, None if aliases is None else checked.aliases, description
-        )
-
-    @writes_namespace
-    def _describe(
-        self,
-        session: Session,
-        namespace: str,
-        name: str,
-        type: str | None,
-        aliases: Sequence[str] | None,
-        description: str | None,
-    ) -> EntityRecord:
         number = made_namespace(session, namespace).number
         entity, new = declared(session, number, "name", name)
         entity = _redirects(session, number, entity)[-1]
@@ -96,7 +72,7 @@ class EntityStore(Facet):
                 "UPDATE entities SET type = ?, description = ? WHERE +namespace = ? AND number = ?",
                 (*described, number, entity),
             )
-        renamed = aliases is not None and _set_aliases(session, number, entity, aliases)
+        renamed = aliases is not None and _set_aliases(session, number, entity, checked.aliases)
         if new or renamed or changed:
             kind = "rename" if renamed else "declare" if new else "describe"
             log_change(session, number, kind, naming=True)
@@ -292,22 +268,29 @@ def refold(session: Session, number: int) -> None:
 
 
 def _one(session: Session, number: int, entity: int) -> EntityRecord:
-    row = session.execute(
-        "SELECT number, type, description, merged_into FROM entities WHERE +namespace = ? AND number = ?",
-        (number, entity),
-    ).fetchone()
-    names = session.execute(
-        "SELECT name FROM names WHERE +namespace = ? AND entity = ? ORDER BY position", (number, entity)
-    )
-    return _record(row, [name for (name,) in names], lambda into: _name_of(session, number, into))
+    find = "SELECT number, type, description, merged_into FROM entities WHERE +namespace = ? AND number = ?"
+    return _records(session, number, session.execute(find, (number, entity)).fetchall())[0]
 
 
-def _record(row: tuple[Any, ...], names: list[str], name_of: Callable[[int], str]) -> EntityRecord:
-    number, type_, description, into = row
-    if not names:
-        raise StoreCorrupt(f"entity {number} has no name; run `memorata check`, or restore a backup")
-    entity = Entity(names[0], type_, tuple(names[1:]), description)
-    return EntityRecord(entity, None if into is None else name_of(into))
+def _records(session: Session, number: int, rows: Sequence[tuple[Any, ...]]) -> list[EntityRecord]:
+    """Return the entities of rows in the order of their numbers: number, type, description, merged into."""
+    if not rows:
+        return []
+    names: dict[int, list[str]] = {}
+    for entity, name in session.execute(
+        "SELECT entity, name FROM names WHERE +namespace = ? AND entity >= ? AND entity <= ? "
+        "ORDER BY entity, position",
+        (number, rows[0][0], rows[-1][0]),
+    ):
+        names.setdefault(entity, []).append(name)
+    records = []
+    for entity, type_, description, into in rows:
+        if entity not in names:
+            raise StoreCorrupt(f"entity {entity} has no name; run `memorata check`, or restore a backup")
+        own, *aliases = names[entity]
+        other = None if into is None else names[into][0] if into in names else _name_of(session, number, into)
+        records.append(EntityRecord(Entity(own, type_, tuple(aliases), description), other))
+    return records
 
 
 def _redirect(session: Session, number: int, entity: int, into: int | None, kind: str) -> None:

@@ -99,11 +99,6 @@ def features_at(columns: Sequence[str], values: Singles, place: int) -> dict[str
     return {name: value for name, value in zip(columns, row, strict=True) if value == value}
 
 
-def packed(entry: LoggedRecall) -> tuple[str, bytes]:
-    """Return a recall's candidates: the description, as JSON, and the blob."""
-    return encoded(entry.slots, entry.columns, entry.values, entry.situation, entry.milliseconds)
-
-
 def encoded(
     slots: IntArray,
     columns: Sequence[str],

@@ -26,7 +26,6 @@ from memorata.store.logged_recall import (
     encoded,
     features_at,
     kept_rows,
-    packed,
     read_back,
     unpacked,
     without,
@@ -246,7 +245,8 @@ def _add(session: Session, number: int, entries: Sequence[LoggedRecall], bounds:
     rows = []
     for entry in {entry.id: entry for entry in entries if entry.id not in existing}.values():
         logged = entry if unpurged is None else without(entry, np.isin(entry.slots, unpurged))
-        description, blob = packed(logged)
+        features = logged.slots, logged.columns, logged.values
+        description, blob = encoded(*features, logged.situation, logged.milliseconds)
         shown = np.array(logged.shown, "<u2").tobytes()
         length = len(blob) + len(shown) + len(description) + len((entry.query or "").encode()) + _ROW_OVERHEAD
         recipe = recipes.get(id(entry.recipe))

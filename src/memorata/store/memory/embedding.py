@@ -16,17 +16,19 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.index import cell_rows
 from memorata.index.codes import Codes, Floats
-from memorata.index.record import changed, unpacked
+from memorata.index.record import changed
 from memorata.index.segments import Embedder, stored_vectors
 from memorata.model.errors import InvalidArgument
 from memorata.store.database import Database, Session
 from memorata.store.entries import Entry, Page, Progress
 from memorata.store.memory.insertion import checked_passages
+from memorata.store.memory.lookup import record_of
 from memorata.store.rows import (
     EMBEDDERS,
     OWN,
     SELECTED,
     SOURCE,
+    Namespace,
     checked_limit,
     find_namespace,
     log_change,
@@ -140,10 +142,12 @@ def put_vectors(session: Session, embedder: Embedder, embedded: Sequence[Embedde
             if row is not None:
                 added = Entry(memory(row[2:], path), {}, entry.vectors, entry.digest)
                 passages = checked_passages(added, embedder)
-                _put(session, namespace.number, row[0], row[1], entry, passages, embedder[0], name)
+                set_columns(session, namespace.number, row[0], embedder=name)
+                _put(session, namespace, row[1], entry, passages, embedder[0])
                 placed.append((entry.digest, row[1]))
         if namespace is not None and placed:
-            _log(session, namespace.number, [slot for _, slot in placed])
+            for _, slot in placed:
+                log_change(session, namespace.number, "vectors", slot)
             if (index := session.dialect.hash_index) is not None:
                 index.add_vectors(session, namespace.number, embedder[0], placed)
             written += len(placed)
@@ -219,7 +223,7 @@ def _drop(session: Session, embedder: Embedder, rows: Sequence[Any], *, last: bo
         session.execute(
             "DELETE FROM approximations WHERE namespace = ? AND embedder <> ?", (namespace, embedder[0])
         )
-        _log(session, namespace, [slot for _, owner, slot in rows if owner == namespace][-1:])
+        log_change(session, namespace, "vectors", [slot for _, owner, slot in rows if owner == namespace][-1])
     if last and (index := session.dialect.hash_index) is not None:
         index.keep_vectors_of(session, embedder[0])
     return len(rows)
@@ -236,38 +240,19 @@ def _remaining(session: Session, rows: Sequence[Any]) -> list[Any]:
 
 
 def _put(
-    session: Session,
-    namespace: int,
-    number: int,
-    slot: int,
-    embedded: Embedded,
-    passages: int,
-    embedder: int,
-    name: str,
+    session: Session, namespace: Namespace, slot: int, entry: Embedded, passages: int, embedder: int
 ) -> None:
-    row = session.dialect.vectors_number(embedder, namespace, slot)
-    blob = np.asarray(embedded.vectors, np.float32).tobytes()
-    session.execute(_ADD, (row, namespace, embedder, slot, embedded.digest, blob))
-    set_columns(session, namespace, number, embedder=name)
-    record = session.execute(
-        "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace, slot)
-    ).fetchone()
-    session.execute(
-        "UPDATE records SET record = ? WHERE namespace = ? AND slot = ?",
-        (changed(unpacked(record or [b""]), vectors=passages), namespace, slot),
-    )
+    number = namespace.number
+    row, blob = session.dialect.vectors_number(embedder, number, slot), np.asarray(entry.vectors, np.float32)
+    session.execute(_ADD, (row, number, embedder, slot, entry.digest, blob.tobytes()))
+    record = changed(record_of(session, namespace, slot), vectors=passages)
+    session.execute("UPDATE records SET record = ? WHERE namespace = ? AND slot = ?", (record, number, slot))
     session.execute(
         "UPDATE vector_codes SET embedder = NULL, codes = NULL "
         "WHERE namespace = ? AND embedder = ? AND first <= ? AND first + slots > ?",
-        (namespace, embedder, slot, slot),
+        (number, embedder, slot, slot),
     )
-    cell_rows.missed(session, namespace, embedder, slot)
-
-
-def _log(session: Session, namespace: int, slots: Sequence[int]) -> None:
-    """Log for other processes that vectors of a namespace have changed."""
-    for slot in slots:
-        log_change(session, namespace, "vectors", slot)
+    cell_rows.missed(session, number, embedder, slot)
 
 
 def _paths(session: Session, numbers: Iterable[int]) -> list[str]:

@@ -126,26 +126,15 @@ class PostgresDatabase:
         if replica is not None:
             parsed(replica)
         made_ready(url, must_exist=must_exist)
-        self.pool = Pool(
-            url,
-            durable=durable,
-            connections=connections,
-            patience=patience,
-            statement_seconds=statement_seconds,
-        )
+        limits: dict[str, Any] = {"connections": connections, "statement_seconds": statement_seconds}
+        self.pool = Pool(url, durable=durable, patience=patience, **limits)
         self.url, self.path = url, self.pool.name
         self._locks = NamespaceLocks()
         self._durable, self._patience = durable, patience
         self._here = _Here()
         self._replica: Replica | None = None
         if replica is not None:
-            self._replica = Replica(
-                replica,
-                connections=connections,
-                lag=replica_lag,
-                patience=replica_patience,
-                statement_seconds=statement_seconds,
-            )
+            self._replica = Replica(replica, lag=replica_lag, patience=replica_patience, **limits)
         self.pool.open()
 
     def close(self) -> None:

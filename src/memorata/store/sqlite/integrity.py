@@ -38,15 +38,12 @@ def problems(session: Session) -> list[str]:
 
 def row_problems(session: Session, number: int) -> list[str]:
     """Return what is wrong with the columns of memories that change one by one."""
-    counts = [
-        (
-            wrong,
-            session.execute(f"SELECT count(*) FROM memories WHERE namespace = ? AND {condition}", (number,)),
-        )
-        for wrong, condition in _WRONG_ROWS.items()
-    ]
-    wrong_rows = [(wrong, rows.fetchone()[0]) for wrong, rows in counts]
-    return [f"{wrong} of {count} memories; restore a backup" for wrong, count in wrong_rows if count]
+    messages = []
+    for wrong, condition in _WRONG_ROWS.items():
+        find = f"SELECT count(*) FROM memories WHERE namespace = ? AND {condition}"
+        if count := session.execute(find, (number,)).fetchone()[0]:
+            messages.append(f"{wrong} of {count} memories; restore a backup")
+    return messages
 
 
 def sum_rows(connection: sqlite3.Connection) -> None:
