@@ -48,7 +48,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from numbers import Integral
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from memorata._frozen import frozen
 from memorata.model import checks
@@ -250,42 +250,43 @@ def unexpired(now: datetime) -> dict[str, Any]:
     return {"or": [{"expires_at": {"exists": False}}, {"expires_at": {">": now}}]}
 
 
-class _Sort(StrEnum):
-    """What a field holds, as far as conditions on it are concerned."""
+class _Sort(NamedTuple):
+    """What a field holds: the operators on it, and the function that checks a value and says its kind."""
 
-    TEXT = "text"
-    TIER = "tier"
-    FLAG = "flag"
-    NUMBER = "number"
-    TIME = "time"
-    LIST = "list"
-    PLACE = "place"
-    JSON = "json"
+    operators: tuple[str, ...]
+    read: Callable[[str, Any], tuple[Kind, Scalar]]
 
 
-_OPERATORS: Final[Mapping[_Sort, tuple[str, ...]]] = {
-    _Sort.TEXT: (*_ORDERED, "contains"),
-    _Sort.TIER: _EQUALITY,
-    _Sort.FLAG: _EQUALITY,
-    _Sort.NUMBER: _ORDERED,
-    _Sort.TIME: _ORDERED,
-    _Sort.LIST: ("any", "all", "none", "exists"),
-    _Sort.PLACE: ("exists",),
-    _Sort.JSON: (*_ORDERED, "contains"),
-}
+def _json_scalar(at: str, value: object) -> tuple[Kind, Scalar]:
+    if isinstance(value, bool):
+        return Kind.FLAG, value
+    if isinstance(value, str):
+        return Kind.TEXT, _text(at, value)
+    if value is None or isinstance(value, Mapping | list | tuple):
+        raise InvalidArgument(at, value, "text, a number, true or false")
+    return Kind.NUMBER, _number(at, value)
+
+
+_TIERS: Final = [tier.value for tier in Tier]
+_TEXT: Final = _Sort((*_ORDERED, "contains"), lambda at, value: (Kind.TEXT, _text(at, value)))
+_TIER: Final = _Sort(_EQUALITY, lambda at, value: (Kind.TEXT, str(checks.one_of(at, value, _TIERS))))
+_FLAG: Final = _Sort(_EQUALITY, lambda at, value: (Kind.FLAG, checks.flag(at, value)))
+_NUMBER: Final = _Sort(_ORDERED, lambda at, value: (Kind.NUMBER, _number(at, value)))
+_TIME: Final = _Sort(_ORDERED, lambda at, value: (Kind.TIME, checks.instant(at, value)))
+_JSON: Final = _Sort((*_ORDERED, "contains"), _json_scalar)
+_LIST: Final = _Sort(("any", "all", "none", "exists"), _json_scalar)
+_PLACE: Final = _Sort(("exists",), _json_scalar)
 _METADATA: Final = "metadata"
 _SORTS: Final[Mapping[str, _Sort]] = {
+    **dict.fromkeys(("id", "content", "category", "speaker", "session", "link", "via", "embedder"), _TEXT),
+    "tier": _TIER,
+    "pinned": _FLAG,
+    **dict.fromkeys(("confidence", "importance", "position", "mentions", "access_count"), _NUMBER),
     **dict.fromkeys(
-        ("id", "content", "category", "speaker", "session", "link", "via", "embedder"), _Sort.TEXT
+        ("created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at"), _TIME
     ),
-    "tier": _Sort.TIER,
-    "pinned": _Sort.FLAG,
-    **dict.fromkeys(("confidence", "importance", "position", "mentions", "access_count"), _Sort.NUMBER),
-    **dict.fromkeys(
-        ("created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at"), _Sort.TIME
-    ),
-    **dict.fromkeys(("tags", "entities"), _Sort.LIST),
-    "place": _Sort.PLACE,
+    **dict.fromkeys(("tags", "entities"), _LIST),
+    "place": _PLACE,
 }
 FIELDS: Final[tuple[str, ...]] = (*_SORTS, "metadata.<key>")
 """The fields a filter may name, for messages and help texts."""
@@ -327,8 +328,8 @@ class _Reader:
             raise InvalidArgument(at, wanted, "a value, or a mapping with at least one operator")
         conditions = []
         for name_, operand in wanted.items():
-            if name_ not in _OPERATORS[sort]:
-                operators = ", ".join(map(repr, _OPERATORS[sort]))
+            if name_ not in sort.operators:
+                operators = ", ".join(map(repr, sort.operators))
                 raise InvalidArgument(at, name_, f"a value or a mapping of the operators {operators}")
             self._count(at)
             conditions.append(self._condition(f"{at}.{name_}", field, sort, name_, operand))
@@ -337,9 +338,9 @@ class _Reader:
     def _bare(self, at: str, field: Field, sort: _Sort, wanted: object) -> Filter:
         if wanted is None:
             return Not(Exists(field))
-        if sort is _Sort.LIST:
+        if sort is _LIST:
             return Has(field, _text(at, wanted))
-        if sort is _Sort.PLACE:
+        if sort is _PLACE:
             raise InvalidArgument(at, wanted, 'None or {"exists": …}; filters do not look into places')
         return self._one_of(field, sort, [(at, wanted)])
 
@@ -359,7 +360,7 @@ class _Reader:
             case "any" | "all" | "none":
                 condition = self._has(at, field, And if name == "all" else Or, operand)
             case _:
-                kind, bound = _scalar(sort, at, operand)
+                kind, bound = sort.read(at, operand)
                 if kind is Kind.FLAG:
                     raise InvalidArgument(at, operand, "text or a number; true and false have no order")
                 return Compare(field, kind, name, bound)
@@ -379,7 +380,7 @@ class _Reader:
         by_kind: dict[Kind, list[Scalar]] = {}
         for at, value in candidates:
             if value is not None:
-                kind, checked = _scalar(sort, at, value)
+                kind, checked = sort.read(at, value)
                 by_kind.setdefault(kind, []).append(checked)
         parts: list[Filter] = [OneOf(field, kind, tuple(values)) for kind, values in by_kind.items()]
         if any(value is None for _, value in candidates):
@@ -407,7 +408,7 @@ def _field(path: str, name: object) -> tuple[Field, _Sort]:
     if isinstance(name, str) and name in _SORTS:
         return Field(name), _SORTS[name]
     if isinstance(name, str) and name.startswith(f"{_METADATA}."):
-        return Field(_METADATA, _keys(path, name)), _Sort.JSON
+        return Field(_METADATA, _keys(path, name)), _JSON
     meant = nearest(name, FIELDS) if isinstance(name, str) else ""
     raise InvalidArgument(path, name, f"a mapping of the fields {', '.join(FIELDS)}, and, or, not{meant}")
 
@@ -428,27 +429,6 @@ def _keys(path: str, name: str) -> tuple[str, ...]:
     if not all(keys) or len(keys) > MAX_DEPTH:
         raise InvalidArgument(path, name, f"a path of 1 to {MAX_DEPTH} keys that are not empty")
     return tuple(keys)
-
-
-def _scalar(sort: _Sort, at: str, value: object) -> tuple[Kind, Scalar]:
-    match sort:
-        case _Sort.TEXT:
-            return Kind.TEXT, _text(at, value)
-        case _Sort.TIER:
-            return Kind.TEXT, str(Tier(checks.one_of(at, value, [tier.value for tier in Tier])))
-        case _Sort.FLAG:
-            return Kind.FLAG, checks.flag(at, value)
-        case _Sort.NUMBER:
-            return Kind.NUMBER, _number(at, value)
-        case _Sort.TIME:
-            return Kind.TIME, checks.instant(at, value)
-    if isinstance(value, bool):
-        return Kind.FLAG, value
-    if isinstance(value, str):
-        return Kind.TEXT, _text(at, value)
-    if value is None or isinstance(value, Mapping | list | tuple):
-        raise InvalidArgument(at, value, "text, a number, true or false")
-    return Kind.NUMBER, _number(at, value)
 
 
 def _text(at: str, value: object) -> str:

@@ -28,8 +28,6 @@ from memorata.model.memory import Memory
 from memorata.store.database import Session
 from memorata.store.memory.lookup import Located, located, record_of
 from memorata.store.rows import (
-    EPOCH,
-    MICROSECOND,
     OWN,
     Namespace,
     find,
@@ -120,7 +118,7 @@ def ends_at(session: Session, number: int, as_of: datetime) -> dict[int, float]:
         "WHERE m.namespace = ? AND m.superseded_at IS NOT NULL",
         (number,),
     )
-    ends = ends_known(map(Succession._make, rows.fetchall()), (as_of - EPOCH) // MICROSECOND)
+    ends = ends_known(map(Succession._make, rows.fetchall()), microseconds(as_of))
     return {slot: end_of(instant(end)) for slot, end in ends.items()}
 
 
