@@ -62,6 +62,13 @@ class Store(Facet):
     ) -> None:
         super().__init__(database)
         self._approximate_from = checks.whole("approximate_from", approximate_from, 1)
+        info = database.info
+        self.path = info.path
+        """Where it is, for display: without a password."""
+        self.read_only = info.read_only
+        """Whether nothing can be written to it, as it is or as it was opened."""
+        self.notices = info.notices
+        """Notices for display about how the database was opened."""
         self._cache = PartitionCache(memory_budget)
         self._openings: OpeningCache | None = None
         self._embedder: Embedder | None = None
@@ -74,21 +81,6 @@ class Store(Facet):
         self.duplicates, self.contradictions = DuplicateStore(database), ContradictionStore(database)
         self.recalls, self.feedback = RecallLogStore(database), FeedbackStore(database)
         self.exposures, self.saved_settings = ExposureStore(database), SavedSettingStore(database)
-
-    @property
-    def path(self) -> str:
-        """Where it is, for display: without a password."""
-        return self._database.info.path
-
-    @property
-    def read_only(self) -> bool:
-        """Whether nothing can be written to it, as it is or as it was opened."""
-        return self._database.info.read_only
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """Notices for display about how the database was opened."""
-        return self._database.info.notices
 
     def setting(self, name: str) -> str | None:
         """Return a setting that was remembered in the database."""
@@ -402,9 +394,7 @@ class Store(Facet):
         """Remove up to `limit` vectors of other embedders than the current one; return how many."""
         return embedding.drop_vectors(self._database, self._in_use(), limit)
 
-    def methods(self) -> Mapping[str, str]:
-        """Return how searches are done, by ``"vector"`` and by ``"lexical"``, for display."""
-        return methods()
+    methods = staticmethod(methods)
 
     def statistics(self) -> Mapping[str, Any]:
         """Return sizes and counts for display."""

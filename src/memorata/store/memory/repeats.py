@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Final
 
 from memorata._frozen import frozen
-from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 
@@ -39,20 +38,6 @@ class Repeat:
     """When the one that stays was last supported by that; None to leave it as it is."""
     run: int | None = None
     """The number of the run that noticed it; None when it was noticed on being remembered."""
-
-
-def repeat_from_elsewhere(memory: Memory, of: Memory, kind: str, at: datetime) -> Repeat:
-    """Return the note of a repeat that another store has noted; its effects are in the other memory already.
-
-    >>> from datetime import UTC, datetime
-    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
-    >>> tea, again = (Memory(id=id_, content="Anna likes tea", created_at=day) for id_ in ("tea", "again"))
-    >>> repeat_from_elsewhere(again, tea, "near", day).mentions
-    1
-    """
-    checks.one_of("repeat", kind, KINDS)
-    mentions = memory.mentions if kind in ("exact", "near") else 0
-    return Repeat(memory.id, of.id, kind, "It was noted where it came from.", at, mentions, of.confidence)
 
 
 @frozen

@@ -22,6 +22,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from memorata.index.record import changed
+from memorata.model import checks
 from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
@@ -196,11 +197,13 @@ def mark_current(session: Session, older: Located, *, end_given: bool) -> None:
 
 def note_repeat(session: Session, path: str, id_: str, kind: str, at: datetime) -> None:
     """Note that a superseded memory repeats its successor, unless there is such a note."""
-    from memorata.store.memory.repeats import repeat_from_elsewhere
+    from memorata.store.memory.repeats import KINDS
 
+    checks.one_of("repeat", kind, KINDS)
     namespace, number, _, loser = find(session, path, id_)
     _, winner_number, _, winner = find(session, path, str(loser.superseded_by))
-    note = repeat_from_elsewhere(loser, winner, kind, at)
+    # What the repeat has added is in the other memory already.
+    mentions = loser.mentions if kind in INHERITED_KINDS else 0
     support = microseconds(winner.supported_at)
     # A note that it repeats another memory is out of date.
     session.execute(
@@ -215,8 +218,8 @@ def note_repeat(session: Session, path: str, id_: str, kind: str, at: datetime) 
         "repeats",
         "namespace, memory, winner, kind, reason, at, mentions, before, after, supported_before, "
         "supported_after",
-        (namespace.number, number, winner_number, note.kind, note.reason, microseconds(at), note.mentions,
-         note.confidence, note.confidence, support, support),
+        (namespace.number, number, winner_number, kind, "It was noted where it came from.", microseconds(at),
+         mentions, winner.confidence, winner.confidence, support, support),
     )  # fmt: skip
 
 

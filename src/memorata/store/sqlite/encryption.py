@@ -128,7 +128,12 @@ def convert(origin: Path, target: Path, key: str, *, encrypt: bool) -> None:
         source.execute("PRAGMA cipher_log_level = NONE")
         if not encrypt:
             source.execute(f"PRAGMA key = {_quoted(key)}")
-        refuse_wrong_key(source, str(origin))
+        try:
+            source.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        except database_errors() as error:
+            if is_no_database(error):
+                raise wrong_key(str(origin)) from error
+            raise
         attached = _quoted(key) if encrypt else "''"
         source.execute(f"ATTACH DATABASE ? AS target KEY {attached}", (str(partial),))
         partial.chmod(OWNER_ONLY)
@@ -137,16 +142,6 @@ def convert(origin: Path, target: Path, key: str, *, encrypt: bool) -> None:
         for mark in ("user_version", "application_id"):
             source.execute(f"PRAGMA target.{mark} = {source.execute(f'PRAGMA {mark}').fetchone()[0]}")
         source.execute("COMMIT")
-
-
-def refuse_wrong_key(connection: Any, name: str) -> None:  # noqa: ANN401 - of either driver
-    """Raise if a file cannot be read with the key of a connection."""
-    try:
-        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-    except database_errors() as error:
-        if is_no_database(error):
-            raise wrong_key(name) from error
-        raise
 
 
 def is_no_database(error: Any) -> bool:  # noqa: ANN401 - of either driver
