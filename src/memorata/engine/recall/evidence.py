@@ -511,4 +511,5 @@ def _is_first(values: FloatArray, places: IntArray) -> BoolArray:
     if not values.size:
         return np.zeros(places.size, np.bool_)
     first = int(values.argmax())
-    return places == (first if values[first] > 0 else -1)
+    is_first: BoolArray = places == (first if values[first] > 0 else -1)
+    return is_first
