@@ -1,9 +1,12 @@
 import asyncio
 import threading
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import pytest
 from starlette.exceptions import HTTPException
 
+from memorata.http import workers as workers_module
 from memorata.http.workers import Workers
 from memorata.service.errors import Overloaded, TimedOut
 
@@ -178,4 +181,43 @@ def test_what_only_computes_is_done_one_after_the_other_and_leaves_the_threads_t
     workers = Workers(8, 10, 10)
     assert asyncio.run(main()) not in names
     assert len(set(names)) == 1
+    workers.close()
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(1_000.0, [4, 4, 1, 1, 1]), (-1.0, [1] * 11)])
+def test_the_loop_is_told_of_several_quick_results_at_once_while_as_many_wait(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, expected: list[int]
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    told: list[int] = []
+    call_all = workers_module._call_all
+
+    def noted(results: Sequence[Callable[[], None]]) -> None:
+        told.append(len(results))
+        call_all(results)
+
+    def work(number: int) -> int:
+        if number == 0:
+            begun.set()
+            go_on.wait(60)
+        if number == 3:
+            raise ValueError
+        return number
+
+    async def main() -> list[object]:
+        first = asyncio.create_task(workers.run(partial(work, 0), computing=True))
+        await asyncio.to_thread(begun.wait, 10)
+        others = [asyncio.create_task(workers.run(partial(work, at), computing=True)) for at in range(1, 11)]
+        await asyncio.sleep(0.01)
+        go_on.set()
+        return list(await asyncio.gather(first, *others, return_exceptions=True))
+
+    monkeypatch.setattr(workers_module, "_call_all", noted)
+    monkeypatch.setattr(workers_module, "_MAX_HELD_SECONDS", seconds)
+    workers = Workers(11, 11, 10)
+    results = asyncio.run(main())
+    assert isinstance(results.pop(3), ValueError)
+    assert results == [0, 1, 2, *range(4, 11)]
+    assert told == expected
+    assert workers.busy == 0
     workers.close()

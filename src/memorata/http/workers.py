@@ -19,12 +19,14 @@ callers are active each has one worker at a time; a sole caller has all but one,
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
-from time import monotonic, thread_time
+from time import monotonic, perf_counter, thread_time
 from typing import Any, Final, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -155,6 +157,10 @@ class FairQueue:
 _Result = TypeVar("_Result")
 _QUEUE_SHARE: Final = 4
 """One caller may have a fourth of what may wait in all."""
+_MAX_RESULTS: Final = 4
+"""Of how many results of computations the loop is told at once, while as many more wait."""
+_MAX_HELD_SECONDS: Final = 0.02
+"""A result waits for the next only where it took less."""
 
 
 class Workers:
@@ -180,6 +186,7 @@ class Workers:
         self._charge = charge
         self._gauge = gauge
         self._queue = FairQueue(threads, max(1, threads - 1))
+        self._series = _Series()
         self.busy = 0
 
     async def run(
@@ -224,7 +231,7 @@ class Workers:
                 if is_abandoned is not None and is_abandoned():
                     raise HTTPException(408, "the client left before its turn came")
             begun = True
-            self._submit(work, turn, outcome, self._pool(computing=computing))
+            self._submit(work, turn, outcome, computing=computing)
             # A verb cannot be stopped half-way: it ends, or is undone, by itself.
             return await outcome
         finally:
@@ -237,23 +244,18 @@ class Workers:
         self.busy += change
         self._gauge(self.busy)
 
-    def _pool(self, *, computing: bool) -> ThreadPoolExecutor:
-        name, threads = ("memorata-compute", 1) if computing else ("memorata", self._threads)
+    def _pool(self, name: str, threads: int) -> ThreadPoolExecutor:
         if name not in self._pools:
             self._pools[name] = ThreadPoolExecutor(threads, thread_name_prefix=name)
         return self._pools[name]
 
     def _submit(
-        self,
-        work: Callable[[], _Result],
-        turn: Turn,
-        outcome: asyncio.Future[_Result],
-        pool: ThreadPoolExecutor,
+        self, work: Callable[[], _Result], turn: Turn, outcome: asyncio.Future[_Result], *, computing: bool
     ) -> None:
         """Run `work` on a thread and tell `outcome`: one message to the loop, no future of the pool's."""
         loop = asyncio.get_running_loop()
 
-        def timed() -> None:
+        def timed() -> Callable[[], None]:
             started = thread_time() + shared_cost()
             try:
                 result = work()
@@ -261,7 +263,7 @@ class Workers:
                 tell = partial(outcome.set_exception, _raisable(error))
             else:
                 tell = partial(outcome.set_result, result)
-            loop.call_soon_threadsafe(ended, tell, thread_time() + shared_cost() - started)
+            return partial(ended, tell, thread_time() + shared_cost() - started)
 
         def ended(tell: Callable[[], None], seconds: float) -> None:
             self._count(-1)
@@ -271,12 +273,70 @@ class Workers:
             if not outcome.done():
                 tell()
 
-        pool.submit(copy_context().run, timed)
+        context = copy_context()
+
+        def perform() -> Callable[[], None]:
+            return context.run(timed)
+
+        if computing:
+            self._series.add(perform, loop, self._pool("memorata-compute", 1))
+        else:
+            self._pool("memorata", self._threads).submit(lambda: loop.call_soon_threadsafe(perform()))
 
     def close(self) -> None:
         """Wait for what was begun, and end the threads; a later call starts new ones."""
         while self._pools:
             self._pools.popitem()[1].shutdown(wait=True)
+
+
+class _Series:
+    """Work that one thread does, one after the other. Where more waits, the loop is told of several results.
+
+    To tell it wakes its thread, which then competes with this one for the interpreter.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[Callable[[], Callable[[], None]], asyncio.AbstractEventLoop]] = deque()
+        self._lock = threading.Lock()
+        self._running = False
+
+    def add(
+        self,
+        perform: Callable[[], Callable[[], None]],
+        loop: asyncio.AbstractEventLoop,
+        pool: ThreadPoolExecutor,
+    ) -> None:
+        """Have something done after what waits already, on a thread of `pool`; the loop calls its result."""
+        with self._lock:
+            self._waiting.append((perform, loop))
+            if self._running:
+                return
+            self._running = True
+        pool.submit(self._run)
+
+    def _run(self) -> None:
+        results: list[Callable[[], None]] = []
+        while (task := self._next()) is not None:
+            perform, loop = task
+            started = perf_counter()
+            results.append(perform())
+            # With fewer waiting a result would be late for nothing. What takes long is not held for the next.
+            idle = len(self._waiting) < _MAX_RESULTS
+            if idle or len(results) == _MAX_RESULTS or perf_counter() - started > _MAX_HELD_SECONDS:
+                # Where the loop is closed, nobody waits.
+                with suppress(RuntimeError):
+                    loop.call_soon_threadsafe(_call_all, results)
+                results = []
+
+    def _next(self) -> tuple[Callable[[], Callable[[], None]], asyncio.AbstractEventLoop] | None:
+        with self._lock:
+            self._running = bool(self._waiting)
+            return self._waiting.popleft() if self._waiting else None
+
+
+def _call_all(results: Sequence[Callable[[], None]]) -> None:
+    for tell in results:
+        tell()
 
 
 def _raisable(error: BaseException) -> BaseException:
