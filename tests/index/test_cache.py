@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.index import cache
@@ -70,7 +70,6 @@ steps = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(steps, max_size=12))
 def test_a_look_sees_the_same_whether_it_was_kept_or_read(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, list[int]]]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import memorata
@@ -224,7 +224,6 @@ MERGES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(MERGES)
 def test_merging_is_what_the_table_of_redirects_says(steps: list[tuple[bool, str, str]]) -> None:
     with memorata.open(":memory:", duplicates="off", embedder=None, clock=lambda: NOW) as memory:
@@ -333,7 +332,6 @@ def test_a_relation_can_be_taken_back(memory: Engine) -> None:
 STATES = st.lists(st.sampled_from(["forget", "restore", "correct", "purge"]), max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
 @given(STATES, st.lists(st.integers(-3, 8), max_size=4))
 def test_relations_hold_exactly_while_their_memory_may_be_seen(steps: list[str], days: list[int]) -> None:
     clock = [NOW]

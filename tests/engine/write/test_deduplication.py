@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 import memorata
@@ -396,7 +396,6 @@ _statements = st.tuples(
 ).map(" ".join)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(_statements, st.booleans()), max_size=60), st.booleans())
 def test_what_is_not_looked_at_makes_no_difference(said: list[tuple[str, bool]], batch: bool) -> None:
     found = told(said, batch=batch)
@@ -412,7 +411,6 @@ _sayings = st.tuples(
 ).map(lambda parts: " ".join(filter(None, parts)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(_sayings, st.booleans()), max_size=60), st.booleans())
 def test_nor_does_what_is_known_at_a_glance(said: list[tuple[str, bool]], batch: bool) -> None:
     answers: list[bool] = []

@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import memorata
@@ -66,7 +66,6 @@ def test_the_book_reads_names_again_only_when_they_have_changed(
     assert len(book._cache) == 1
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.tuples(

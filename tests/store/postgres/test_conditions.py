@@ -60,7 +60,7 @@ def selected(server: Server, filter: dict[str, Any]) -> list[int]:
     return [slot for slot, *columns in rows if condition.passes(memory(columns))]
 
 
-@settings(max_examples=100)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.lists(MEMORIES, min_size=1, max_size=4), st.lists(FILTERS, min_size=1, max_size=6))
 @example([remembered(metadata={"a": 2**70 + 1})], [{"metadata.a": float(2**70)}])
 @example([remembered(metadata={"a": 1e23})], [{"metadata.a": 10**23}, {"metadata.a": {"<": 10**23}}])
@@ -83,7 +83,7 @@ def test_sql_and_python_agree(server: Server, memories: list[Memory], filters: l
         assert sorted(slots + selected(server, {"not": filter})) == list(range(len(distinct)))
 
 
-@settings(max_examples=100)
+@settings(max_examples=2 * settings().max_examples)
 @given(METADATA, st.data())
 def test_sql_and_python_agree_on_values_that_are_there(
     server: Server, metadata: dict[str, Any], data: st.DataObject

@@ -58,7 +58,7 @@ def selected(database: SqliteSession, filter: dict[str, Any]) -> list[int]:
     return [slot for (slot,) in found]
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.lists(MEMORIES, min_size=1, max_size=4), st.lists(FILTERS, min_size=1, max_size=6))
 @example([remembered(metadata={"a": 2**70 + 1})], [{"metadata.a": float(2**70)}])
 @example([remembered(metadata={"a": 2e30})], [{"metadata.a": {"<": 2**70}}])
@@ -76,7 +76,7 @@ def test_sql_and_python_agree(
         assert sorted(found + selected(database, {"not": filter})) == list(range(len(distinct)))
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(METADATA, st.data())
 def test_sql_and_python_agree_on_values_that_are_there(
     database: SqliteSession, metadata: dict[str, Any], data: st.DataObject
