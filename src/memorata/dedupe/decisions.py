@@ -9,11 +9,11 @@ anything: a loser is superseded by the winner, with a link, and stays readable i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Annotated, Final, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Annotated, Any, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from memorata._frozen import frozen
 from memorata.dedupe.fingerprint import folded, is_closing_punctuation
@@ -306,18 +306,13 @@ def resolve(claims: Sequence[C], strategy: str = "keep_highest_confidence") -> R
 def precedence(claims: Sequence[C], strategy: str = "keep_highest_confidence") -> list[int]:
     """Return the positions of the winners in the order in which :func:`resolve` would name them."""
     checks.one_of("strategy", strategy, list(STRATEGIES))
-    if not isinstance(claims, Sequence) or isinstance(claims, str):
-        raise InvalidArgument("claims", claims, "a list of claims")
-    for position, claim in enumerate(claims):
-        check_claim(f"claims[{position}]", claim)
+    _check(claims, 0, "a list of claims")
     corrections = [place for place, claim in enumerate(claims) if is_correction(claim)]
     others = [place for place, claim in enumerate(claims) if not is_correction(claim)]
     # A sort in reverse leaves equal ones in the order given, as the first of them wins.
     corrections.sort(key=lambda place: by_time(claims[place]), reverse=True)
-    if strategy == "keep_most_recent":
-        others.sort(key=lambda place: by_time(claims[place]), reverse=True)
-    else:
-        others.sort(key=lambda place: by_confidence(claims[place]), reverse=True)
+    worth: Callable[[C], Any] = by_time if strategy == "keep_most_recent" else by_confidence
+    others.sort(key=lambda place: worth(claims[place]), reverse=True)
     return corrections if strategy == "keep_both" else corrections + others
 
 
@@ -333,10 +328,10 @@ def joined_once(contents: Sequence[str]) -> str:
     return "\n".join(content for place, content in enumerate(contents) if not _is_repeated(place, keys))
 
 
-def _check(claims: object) -> None:
-    """Raise unless `claims` is a sequence of two or more claims."""
-    if not isinstance(claims, Sequence) or isinstance(claims, str) or len(claims) < 2:
-        raise InvalidArgument("claims", claims, "a list of two or more claims")
+def _check(claims: object, least: int = 2, expected: str = "a list of two or more claims") -> None:
+    """Raise unless `claims` is a sequence of claims."""
+    if not isinstance(claims, Sequence) or isinstance(claims, str) or len(claims) < least:
+        raise InvalidArgument("claims", claims, expected)
     for position, claim in enumerate(claims):
         check_claim(f"claims[{position}]", claim)
 

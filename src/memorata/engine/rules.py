@@ -1,8 +1,9 @@
-"""The rules by which memories live: how long each tier lasts, what rises, what sinks, how confidence wears.
+"""The declared rules of an engine: how memories live, and how duplicates are recognised.
 
-Tiers follow the stores of human memory (Tulving, 1972): working, episodic, semantic, procedural. A rule is a
-declared parameter; :meth:`Engine.maintain` applies them when it is called, and never to what is pinned. How
-sure a memory is at a moment is computed on reading, from what was last written.
+How long each tier lasts, what rises, what sinks, how confidence wears: tiers follow the stores of human
+memory (Tulving, 1972): working, episodic, semantic, procedural. `lifecycle.maintain` applies these rules when
+it is called, and never to what is pinned. How sure a memory is at a moment is computed on reading, from what
+was last written.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import lru_cache
 from typing import Annotated, Any, Final
 
 import numpy as np
@@ -166,11 +166,8 @@ class LifecycleRules:
 
 
 RULES: Final[tuple[Parameter, ...]] = parameters_of(LifecycleRules)
-"""Every rule, declared."""
-
-
+"""Every rule of the lifecycle."""
 DEFAULT_RULES: Final = LifecycleRules()
-"""The default rules."""
 
 
 def _reached(count: int, threshold: int) -> bool:
@@ -224,14 +221,10 @@ class DedupeRules:
 
     def cosine(self, noise: float) -> float:
         """Return the least cosine of duplicates with an embedder of this noise ceiling."""
-        return self.threshold or _duplicate_cosine(noise)
+        # Loaded on demand: a recall has no use for it.
+        from memorata.dedupe.verification import duplicate_cosine
 
-
-@lru_cache(maxsize=16)
-def _duplicate_cosine(noise: float) -> float:
-    from memorata.dedupe.verification import duplicate_cosine
-
-    return duplicate_cosine(noise)
+        return self.threshold or duplicate_cosine(noise)
 
 
 DEDUPE_RULES: Final[tuple[Parameter, ...]] = parameters_of(DedupeRules)
