@@ -259,7 +259,7 @@ class Neighbours:
         self._linked = False
 
     def __len__(self) -> int:
-        return len(self._learnt)
+        return len(self._learnt.view)
 
     def __bool__(self) -> bool:
         """Return whether any slot has a neighbour."""

@@ -123,7 +123,7 @@ class Partition:
         self._memory_bytes = 0
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self._records.view)
 
     @property
     def records(self) -> Records:

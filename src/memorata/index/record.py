@@ -251,15 +251,11 @@ class Growing:
 
     def __init__(self, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> None:
         self._buffer: npt.NDArray[Any] = np.empty((0, *shape), dtype)
-        self._count = 0
+        self.view: npt.NDArray[Any] = self._buffer
+        """The rows so far; valid until the next change. Read often, and so no property."""
 
     def __len__(self) -> int:
-        return self._count
-
-    @property
-    def view(self) -> npt.NDArray[Any]:
-        """The rows so far; valid until the next change."""
-        return self._buffer[: self._count]
+        return len(self.view)
 
     @property
     def nbytes(self) -> int:
@@ -269,9 +265,9 @@ class Growing:
     def reserve(self, count: int) -> None:
         """Make room for `count` rows in all."""
         if count > len(self._buffer):
-            grown = np.empty((count, *self._buffer.shape[1:]), self._buffer.dtype)
-            grown[: self._count] = self.view
-            self._buffer = grown
+            grown, rows = np.empty((count, *self._buffer.shape[1:]), self._buffer.dtype), len(self.view)
+            grown[:rows] = self.view
+            self._buffer, self.view = grown, grown[:rows]
 
     def copy(self) -> Growing:
         """Return the same rows in a buffer of their own."""
@@ -281,15 +277,17 @@ class Growing:
 
     def append(self, row: object) -> None:
         """Add one row at the end."""
-        if self._count == len(self._buffer):
-            self.reserve(max(1, 2 * self._count))
-        self._buffer[self._count] = row
-        self._count += 1
+        count = len(self.view)
+        if count == len(self._buffer):
+            self.reserve(max(1, 2 * count))
+        self._buffer[count] = row
+        self.view = self._buffer[: count + 1]
 
     def extend(self, rows: npt.NDArray[Any]) -> None:
         """Add rows at the end."""
-        needed = self._count + len(rows)
+        count = len(self.view)
+        needed = count + len(rows)
         if needed > len(self._buffer):
             self.reserve(max(needed, 2 * len(self._buffer)))
-        self._buffer[self._count : needed] = rows
-        self._count = needed
+        self._buffer[count:needed] = rows
+        self.view = self._buffer[:needed]

@@ -88,7 +88,7 @@ class Vectors:
         self._indexed = 0
 
     def __len__(self) -> int:
-        return len(self.owners)
+        return len(self.owners.view)
 
     @property
     def nbytes(self) -> int:
