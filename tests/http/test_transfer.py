@@ -102,6 +102,7 @@ def test_a_line_or_a_stream_that_is_too_long_is_refused(open_client: Callable[..
     assert client.post("/v1/import", content=fine, headers=LINES).json()["imported"] == 100
 
 
+@pytest.mark.untraced
 def test_many_lines_are_taken_some_at_a_time(client: TestClient, engine: Engine) -> None:
     body = b"".join(b'{"content": "thought %d", "id": "t%d"}\n' % (n, n) for n in range(450))
     assert client.post("/v1/import", content=body, headers=LINES).json()["imported"] == 450

@@ -43,6 +43,7 @@ def test_looking_every_day_names_a_false_winner_in_at_most_5_percent_of_2000_exp
     assert found.single_look == pytest.approx(0.05, abs=0.02)
 
 
+@pytest.mark.untraced
 def test_a_real_difference_is_found_by_looking_every_day() -> None:
     found = peeking_trials(100, lift=0.15, users=200, days=28, seed=50_000)
     assert found.always_valid > 0.9
@@ -98,6 +99,7 @@ def test_users_have_the_means_that_were_asked_for_and_never_undo_anything() -> N
     assert (np.diff(totals.questions, axis=0) >= 0).all()
 
 
+@pytest.mark.untraced
 def test_the_same_ranking_twice_is_preferred_by_nobody() -> None:
     clicks = simulated_clicks(4_000, seed=1, blur=0.2, other_blur=0.2)
     assert abs(clicks.credits.mean()) < 0.04

@@ -156,6 +156,7 @@ def test_settings_that_cannot_be_are_passed_over_and_counted() -> None:
     assert found.verdict.setting["pool"] <= 50
 
 
+@pytest.mark.untraced
 def test_the_declared_parameters_of_a_recipe_are_a_space() -> None:
     names = ("vector_weight", "anchored", "fusion", "rrf_k", "vector_pool", "lexical_pool")
     space = [parameter for parameter in PARAMETERS if parameter.name in names]

@@ -64,6 +64,7 @@ def test_an_update_cannot_change_what_was_said(store: Store) -> None:
     assert store.get(HERE, ["a"]) == [read]
 
 
+@pytest.mark.untraced
 def test_an_update_with_words_is_found_by_the_new_ones(store: Store) -> None:
     """Check that tags are searched as they are now, among few memories and among many."""
 

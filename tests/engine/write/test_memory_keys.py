@@ -68,6 +68,7 @@ def test_keys_are_of_their_namespace(memory: Engine) -> None:
     assert memory.get(key="k", namespace="anna").content == "Tea."
 
 
+@pytest.mark.untraced
 def test_many_versions_and_purged_ones_among_them(memory: Engine) -> None:
     versions = [memory.put("k", f"Version {number}.") for number in range(70)]
     assert memory.get(key="k") == versions[-1]

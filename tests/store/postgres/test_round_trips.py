@@ -124,6 +124,7 @@ def test_verbs_wait_for_the_server_a_few_times(wire: Wire) -> None:
     assert max(remembers) <= TRIPS["`remember`"]
 
 
+@pytest.mark.untraced
 def test_batches_wait_no_longer_where_segments_become_one(wire: Wire) -> None:
     with memorata.open(wire.url, embedder="lexical") as memory:
         memory.remember("Anna drinks tea.")

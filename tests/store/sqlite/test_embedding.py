@@ -99,6 +99,7 @@ def test_another_process_sees_new_vectors_at_once_and_that_the_old_are_gone(stor
     other.close()
 
 
+@pytest.mark.untraced
 def test_codes_that_the_old_embedder_made_in_the_meantime_go_with_its_vectors(store: SqliteStore) -> None:
     other = SqliteStore(store.path)
     other.use_embedder("old", 8)

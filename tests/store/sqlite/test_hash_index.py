@@ -66,6 +66,7 @@ def said_before(engine: memorata.Engine, text: str) -> list[str]:
     ]
 
 
+@pytest.mark.untraced
 def test_those_that_come_one_by_one_wait_until_there_are_enough(memory: memorata.Engine) -> None:
     for number in range(255):
         memory.remember(f"note {number}")
