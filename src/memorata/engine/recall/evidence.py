@@ -34,12 +34,7 @@ from memorata.text.tokens import folded
 from memorata.text.tokens import words as plain_words
 from memorata.text.word_lists import word_set
 
-EVIDENCE: Final = (
-    "who tells it",
-    "told of oneself",
-    "years that are named",
-    "words in the same order",
-)
+EVIDENCE: Final = ("who tells it", "told of oneself", "years that are named", "words in the same order")
 EVIDENCE_WEIGHTS: Final = (0.15, 0.07, 0.318, 0.389)
 """Weight of each feature, as a share of the best score; learnt on 3,728 questions of fourteen sets.
 
@@ -141,18 +136,15 @@ def _evidence(
     by_named = oneself = years = same_order = 0.0
     if attributed:
         by_named = person_match(requirements, memory, words)
-        # Outside a session "I …" by the named speaker and "Anna …" are worth the same (short facts: hit@5
-        # 86 to 87).
+        # Outside a session "I …" by the named speaker and "Anna …" are alike (short facts: hit@5 86 to 87).
         oneself = float(by_named == 1 if alone else not _FIRST_PERSON.isdisjoint(words))
     if requirements.years:
         years = len(requirements.years.intersection(words)) / len(requirements.years)
     if only_asks and by_named == 0:
         by_named = _QUESTION_TO_NAMED
     elif requirements.phrases:
-        row = f" {' '.join(words)} "
-        same_order = len([phrase for phrase in requirements.phrases if phrase in row]) / len(
-            requirements.phrases
-        )
+        row, phrases_of_query = f" {' '.join(words)} ", requirements.phrases
+        same_order = len([phrase for phrase in phrases_of_query if phrase in row]) / len(phrases_of_query)
     return by_named, oneself, years, same_order
 
 
@@ -216,9 +208,8 @@ def requirements_met(requirements: Requirements, memories: Sequence[Memory], sco
     if requirements.years:
         years = [set(_YEAR.findall(memory.content)) for memory in memories[:_YEAR_DEPTH]]
         if sum(map(bool, years)) > 1:
-            met += (
-                2 * max(len(requirements.years & of_text) for of_text in years) / len(requirements.years) - 1
-            )
+            most = max(len(requirements.years & of_text) for of_text in years)
+            met += 2 * most / len(requirements.years) - 1
     return met
 
 
@@ -327,9 +318,8 @@ FEATURES: Final = (
     "what is asked for is met",
 )
 BIAS: Final = -3.047
-WEIGHTS: Final = (0.722, -0.242, 0.587, 1.649, 5.88, 0.164, 0.486, -1.203, 0.17)
-"""Learnt on 4,026 questions of thirteen sets, ten hits of each, which they call right or wrong; with the
-candidates of two embedders, so that a confidence means the same with both."""
+WEIGHTS: Final = np.array([0.722, -0.242, 0.587, 1.649, 5.88, 0.164, 0.486, -1.203, 0.17])
+"""Learnt on 4,026 questions of thirteen sets, ten hits of each, found with two embedders: it fits both."""
 RECALL_FEATURES: Final = (
     "what is asked for is met",
     "best cosine above noise",
@@ -337,10 +327,8 @@ RECALL_FEATURES: Final = (
     "language known",
 )
 RECALL_BIAS: Final = 1.37
-RECALL_WEIGHTS: Final = (0.683, 1.974, 0.602, -1.511)
+RECALL_WEIGHTS: Final = np.array([0.683, 1.974, 0.602, -1.511])
 """Learnt on the same questions."""
-_WEIGHTS: Final = np.array(WEIGHTS)
-_RECALL_WEIGHTS: Final = np.array(RECALL_WEIGHTS)
 _ANSWER_DEPTH: Final = 5
 """The confidence of a recall is the probability that one of this many hits answers."""
 _MAX_OTHERS: Final = 5
@@ -432,12 +420,8 @@ class Estimates:
         positions: Sequence[int],
         memories: Sequence[Memory],
     ) -> None:
-        self._trace, self.requirements, self._positions, self.memories = (
-            trace,
-            requirements,
-            positions,
-            memories,
-        )
+        self._trace, self._positions = trace, positions
+        self.requirements, self.memories = requirements, memories
         self.lifted: Sequence[float] = ()
         self.order: Sequence[int] = ()
 
@@ -449,7 +433,7 @@ class Estimates:
         """Return the probability that one of the first five hits answers."""
         if self._trace is None or not self.order:
             return 0.0
-        return float(_probability(self.of_recall @ _RECALL_WEIGHTS + RECALL_BIAS))
+        return float(_probability(self.of_recall @ RECALL_WEIGHTS + RECALL_BIAS))
 
     @property
     def of_recall(self) -> FloatArray:
@@ -468,7 +452,7 @@ class Estimates:
     def _of_hits(self) -> list[float]:
         if self._trace is None:
             return [0.0] * len(self._positions)
-        probabilities: list[float] = _probability(self.features @ _WEIGHTS + BIAS).tolist()
+        probabilities: list[float] = _probability(self.features @ WEIGHTS + BIAS).tolist()
         return probabilities
 
     @cached_property
