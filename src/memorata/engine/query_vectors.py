@@ -14,6 +14,7 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from time import thread_time
 from typing import TYPE_CHECKING, Final
 
@@ -42,7 +43,8 @@ def prepare_to_serve(engine: Engine, models: Engine | None = None) -> None:
     whose models are used: those of a process that was forked are in memory once.
     """
     if models is not None and getattr(models.embedder, "name", 0) == getattr(engine.embedder, "name", 1):
-        engine.embedder, engine._tables = models.embedder, models._tables
+        engine.embedder = models.embedder
+        engine._recalls = replace(engine._recalls, tables=models._recalls.tables)
     load_models(engine)
     if engine._embedding.queries is None:
         engine._embedding.queries = QueryVectors()
@@ -51,7 +53,7 @@ def prepare_to_serve(engine: Engine, models: Engine | None = None) -> None:
 
 def load_models(engine: Engine) -> None:
     """Load what embeds queries."""
-    for load in (getattr(engine.embedder, "load", None), *(table.load for table in engine._tables)):
+    for load in (getattr(engine.embedder, "load", None), *(table.load for table in engine._recalls.tables)):
         # Every recall reports what cannot be loaded.
         with suppress(EmbedderError, MissingExtra):
             _ = None if load is None else load()
@@ -63,7 +65,7 @@ def only_computes(engine: Engine, namespace: str) -> bool:
         not engine.store.is_remote
         and engine.store.is_loaded(namespace)
         and engine.reranker is None
-        and isinstance(engine._classifier, RuleClassifier)
+        and isinstance(engine._recalls.classifier, RuleClassifier)
         and (engine.embedder is None or getattr(engine.embedder, "quick", False))
     )
 
