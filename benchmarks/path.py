@@ -16,8 +16,8 @@ all changes
     The same over all calls in their order, those in loops as often as they are made.
 
 Generated code (constructors of dataclasses) and other libraries do not count. The embedder is the lexical
-one, so that what is counted is the engine and not a model. No memory contradicts another: where contradictions
-are noted, a recall reads the notes on its hits as well, and passes one file more.
+one, so that what is counted is the engine and not a model. No memory contradicts another: where
+contradictions are noted, a recall reads the notes on its hits as well, and passes one file more.
 
     python -m benchmarks.path                      # this library
     python -m benchmarks.path --files              # and the files, in the order in which they are reached
