@@ -307,12 +307,8 @@ def curves(series: Mapping[str, Sequence[tuple[int, float]]], stand_out: Sequenc
         zip(ends, places, strict=True), key=lambda item: item[0][1] in stand_out
     ):
         points = series[name]
-        colour, strength = _colour(name, stand_out)
-        line = " ".join(f"{across(depth):.1f},{up(value):.1f}" for depth, value in points)
-        parts.append(
-            f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="{strength}" '
-            f'stroke-linejoin="round"><title>{escape(name)}</title></polyline>'
-        )
+        colour, _ = _colour(name, stand_out)
+        parts.append(_line([(across(depth), up(value)) for depth, value in points], name, name, stand_out))
         tip = across(points[-1][0])
         parts.append(
             f'<path d="M{tip + 3:.1f} {end:.1f}L{right + 18} {place:.1f}" stroke="{colour}" '
@@ -358,13 +354,7 @@ def shares(
     middle = (top + bottom) / 2
     parts.append(f'<g transform="rotate(-90 14 {middle:.0f})">{_text(14, middle, up, "middle")}</g>')
     for name, points in sorted(series.items(), key=lambda item: item[0] in stand_out):
-        colour, strength = _colour(name, stand_out)
-        line = " ".join("{:.1f},{:.1f}".format(*at(point)) for point in points)
-        label_text = escape(f"{name}: {ends[name]}")
-        parts.append(
-            f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="{strength}" '
-            f'stroke-linejoin="round"><title>{label_text}</title></polyline>'
-        )
+        parts.append(_line([at(point) for point in points], name, f"{name}: {ends[name]}", stand_out))
     for row, name in enumerate(series):
         colour, strength = _colour(name, stand_out)
         y = top + row * _LINE + 6
@@ -461,6 +451,15 @@ def _colour(name: str, stand_out: Sequence[str]) -> tuple[str, float]:
     if name in stand_out[:_STANDING_OUT]:
         return f"var(--{('one', 'two', 'three')[stand_out.index(name)]})", 2.5
     return "var(--rest)", 1.25
+
+
+def _line(points: Sequence[tuple[float, float]], name: str, title: str, stand_out: Sequence[str]) -> str:
+    colour, strength = _colour(name, stand_out)
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return (
+        f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="{strength}" '
+        f'stroke-linejoin="round"><title>{escape(title)}</title></polyline>'
+    )
 
 
 def _short(name: str, longest: int) -> str:

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import memorata
 from memorata import __version__
@@ -188,7 +188,8 @@ def _answers(
     # Words are read when they are remembered, so each way of reading them needs a memory of its own.
     for analyser in dict.fromkeys(recipe.analyser for recipe in recipes if work[recipe.name]):
         alike = [recipe for recipe in recipes if recipe.analyser == analyser and work[recipe.name]]
-        with place() as where, _remembered(where, corpus, analyser, embedder, reranker) as engine:
+        options = {"analyser_name": analyser, "embedder": embedder, "reranker": reranker, "durable": False}
+        with place() as where, remembered(where, corpus, **options) as engine:
             for recipe in alike:
                 # The first recall of a recipe finds nothing in the processor's caches.
                 first = work[recipe.name][0]
@@ -198,18 +199,10 @@ def _answers(
 
 
 @contextmanager
-def _remembered(
-    where: str, corpus: Corpus, analyser: str, embedder: Embedder | None, reranker: Reranker | None
-) -> Iterator[Engine]:
-    with open_engine(
-        where,
-        embedder=embedder,
-        reranker=reranker,
-        analyser_name=analyser,
-        durable=False,
-        clock=lambda: corpus.moment,
-        logging=Logging(recalls=False),
-    ) as engine:
+def remembered(where: str, corpus: Corpus, **options: Any) -> Iterator[Engine]:  # noqa: ANN401
+    """Give an engine that has remembered a corpus and logs nothing; the options are those of opening one."""
+    logging = Logging(recalls=False)
+    with open_engine(where, clock=lambda: corpus.moment, logging=logging, **options) as engine:
         # A document that is there twice is there twice: which of the two is found decides a metric.
         engine.remember_many(corpus.memories, duplicates="off")
         yield engine

@@ -29,13 +29,11 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine import Engine, RecallResult
-from memorata.engine import open as open_engine
-from memorata.engine.recall.log import Logging
 from memorata.engine.recipes import Recipe
 from memorata.engine.runtime import HeldLease
 from memorata.evaluate.datasets.document_collections import read_records
 from memorata.evaluate.metrics import measure
-from memorata.evaluate.runner import corpus_of
+from memorata.evaluate.runner import corpus_of, remembered
 from memorata.learn.logged_ranking import query_group, ranking, search_changes
 from memorata.model.checks import BoolArray, FloatArray
 from memorata.model.errors import DatasetError, InvalidArgument, MemorataError, MemoryNotFound
@@ -307,18 +305,15 @@ def labelled_training_set(
     haystack = records.haystack(Counter())
     corpus = corpus_of(haystack)
     memories = {document: memory for memory, document in corpus.documents.items()}
-    with open_engine(
+    with remembered(
         ":memory:",
+        corpus,
         embedder=engine.embedder,
         reranker=engine.reranker,
         analyser_name=engine.analyser.name,
         language=engine.analyser.language,
         life=engine.lifecycle.rules,
-        clock=lambda: corpus.moment,
-        logging=Logging(recalls=False),
     ) as apart:
-        # A document that is there twice is there twice: which of the two is found decides a metric.
-        apart.remember_many(corpus.memories, duplicates="off")
         questions = {
             question.id: LabelledQuery(
                 question.text, {memories[id_]: gain for id_, gain in question.relevant.items()}, question.when

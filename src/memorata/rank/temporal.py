@@ -67,9 +67,8 @@ def proximity(times: Numbers, period: Period) -> FloatArray:
     at = checks.numbers("times", times)
     if not isinstance(period, Period):
         raise InvalidArgument("period", period, "a Period")
-    start, end = period.start.timestamp(), period.end.timestamp()
     tolerance = period.tolerance.total_seconds()
-    away = np.maximum(0.0, np.maximum(start - at, at - end))
+    away = _away(at, period)
     if tolerance == 0:
         return np.asarray(away == 0, np.float64)
     # What lies beyond the reach is brought to its edge, so that no distance is too large to divide.
@@ -127,13 +126,12 @@ def nearness(created: Numbers, event: Numbers, named: BoolArray, period: Period)
 
 def _edged(times: FloatArray, period: Period) -> FloatArray:
     """Return 1 inside a period, and 0.9 falling linearly to 0 at three times its tolerance around it."""
-    start, end = period.start.timestamp(), period.end.timestamp()
-    away = np.maximum(start - times, times - end)
+    away = _away(times, period)
     reach = _FADES_OVER * period.tolerance.total_seconds()
     if reach == 0:
-        return np.asarray(away <= 0, np.float64)
+        return np.asarray(away == 0, np.float64)
     return np.where(
-        away <= 0, 1.0, np.maximum(0.0, _REPORT_NEARNESS * (1.0 - np.minimum(away, reach) / reach))
+        away == 0, 1.0, np.maximum(0.0, _REPORT_NEARNESS * (1.0 - np.minimum(away, reach) / reach))
     )
 
 
@@ -148,10 +146,8 @@ def closeness(times: Numbers, period: Period) -> FloatArray:
     array([0.5       , 1.        , 0.33333333])
     """
     at = checks.numbers("times", times)
-    start, end = period.start.timestamp(), period.end.timestamp()
-    scale = max(end - start, _DAY)
-    away = np.maximum(0.0, np.maximum(start - at, at - end))
-    return np.asarray(scale / (scale + away))
+    scale = max(period.end.timestamp() - period.start.timestamp(), _DAY)
+    return np.asarray(scale / (scale + _away(at, period)))
 
 
 def restricted(composite: Numbers, near: Numbers, *, boost: Boost = 0.60) -> Combination:
@@ -211,6 +207,12 @@ def boosted_multiplicative(composite: Numbers, near: Numbers, *, boost: Boost = 
     """
     score, close, gain = _checked(composite, near, boost)
     return Combination.finite("product", ("composite", "time factor"), score, 1.0 + gain * close)
+
+
+def _away(times: FloatArray, period: Period) -> FloatArray:
+    """Return the seconds from each time to a period; 0 inside."""
+    start, end = period.start.timestamp(), period.end.timestamp()
+    return np.asarray(np.maximum(0.0, np.maximum(start - times, times - end)))
 
 
 def _checked(composite: Numbers, near: Numbers, boost: float) -> tuple[FloatArray, FloatArray, float]:
