@@ -1,9 +1,8 @@
-"""How is meaning measured? One file per embedder, all behind one port.
+"""How is meaning measured? One file per kind of embedder, all behind one port.
 
 :mod:`~memorata.embed.port` says what an embedder and a re-ranker are; :mod:`memorata.testing` checks an
-embedder.
-:func:`open_embedder` makes one from a line of settings, and :func:`open_reranker` a re-ranker, which reads a
-query and a text together (:mod:`~memorata.embed.port`). The models that can be installed are in
+embedder. :func:`open_embedder` makes one from a line of settings, and :func:`open_reranker` a re-ranker,
+which reads a query and a text together (:mod:`~memorata.embed.port`). The models that can be installed are in
 :mod:`~memorata.embed.catalogue`, and :mod:`~memorata.embed.install` installs them.
 
 Importing this package loads no model runtime, and no file of it before it is named: a program that only asks

@@ -1,7 +1,7 @@
 """Graphs of ONNX, through onnxruntime: sentence encoders and re-rankers in a folder; no torch, no download.
 
-Two kinds of folder are read: one with a ``model.toml`` (see :mod:`memorata.embed.description`), whose hashes
-are checked on loading, and one as the model hub lays it out (see :mod:`memorata.embed.description`).
+Two kinds of folder are read (see :mod:`memorata.embed.description`): one with a ``model.toml``, whose hashes
+are checked on loading, and one as the model hub lays it out.
 
 A sentence encoder gives a vector for every token; the vector of the text is the first token's (``cls``,
 Devlin et al., BERT, 2019) or the mean over the tokens that are not padding (``mean``, Reimers & Gurevych,

@@ -1,6 +1,5 @@
 """Embedders and re-rankers behind HTTP: those of OpenAI, Ollama, Cohere, Jina, TEI and their imitators.
 
-OpenAI's embedders are at ``/v1/embeddings``, Ollama's at ``/api/embed``.
 The tokens of a model behind a service are not known here, so long texts are cut by characters, well below
 what such models read. Nothing is left to a server's silent truncation: Ollama is asked not to, and every
 answer is checked for the number of its vectors, their length, and numbers that are not finite. What is too

@@ -39,7 +39,7 @@ def recall_any(ranking: Sequence[str], relevant: Mapping[str, float], k: int) ->
 
     Also called success or hit rate at `k`.
     """
-    gains, _ = _gains(ranking, relevant, checks.whole("k", k, 1))
+    gains, _ = _gains(ranking, relevant, k)
     return float(any(gains))
 
 
@@ -49,13 +49,13 @@ def recall_all(ranking: Sequence[str], relevant: Mapping[str, float], k: int) ->
     The strict recall of LongMemEval (Wu et al., ICLR 2025): a question that needs three sessions is not
     answered from two.
     """
-    gains, judged = _gains(ranking, relevant, checks.whole("k", k, 1))
+    gains, judged = _gains(ranking, relevant, k)
     return float(_count(gains) == len(judged))
 
 
 def recall_fraction(ranking: Sequence[str], relevant: Mapping[str, float], k: int) -> float:
     r"""Return the share of the relevant items that is among the first `k`: :math:`|T_k \cap R| / |R|`."""
-    gains, judged = _gains(ranking, relevant, checks.whole("k", k, 1))
+    gains, judged = _gains(ranking, relevant, k)
     return _count(gains) / len(judged)
 
 
@@ -64,7 +64,7 @@ def precision(ranking: Sequence[str], relevant: Mapping[str, float], k: int) -> 
 
     A ranking shorter than `k` leaves its places empty; they count as not relevant.
     """
-    gains, _ = _gains(ranking, relevant, checks.whole("k", k, 1))
+    gains, _ = _gains(ranking, relevant, k)
     return _count(gains) / k
 
 
@@ -73,7 +73,7 @@ def reciprocal_rank(ranking: Sequence[str], relevant: Mapping[str, float], k: in
 
     Its mean over questions is MRR (Voorhees, *TREC-8 Question Answering*, 1999).
     """
-    gains, _ = _gains(ranking, relevant, _cutoff(k))
+    gains, _ = _gains(ranking, relevant, k)
     return next((1 / rank for rank, gain in enumerate(gains, 1) if gain > 0), 0.0)
 
 
@@ -89,7 +89,7 @@ def ndcg(ranking: Sequence[str], relevant: Mapping[str, float], k: int) -> float
     >>> round(ndcg(["a", "c"], {"c": 1}, 10), 4)  # 1 / log2(3), where 1 / log2(2) was possible
     0.6309
     """
-    gains, judged = _gains(ranking, relevant, checks.whole("k", k, 1))
+    gains, judged = _gains(ranking, relevant, k)
     # The value is the same at every scale, and at this one no sum of gains overflows.
     largest = max(judged)
     ideal = sorted(judged, reverse=True)[:k]
@@ -103,7 +103,7 @@ def average_precision(ranking: Sequence[str], relevant: Mapping[str, float], k: 
 
     An item that was not found adds 0. The mean of this over questions is MAP.
     """
-    gains, judged = _gains(ranking, relevant, _cutoff(k))
+    gains, judged = _gains(ranking, relevant, k)
     ranks = [rank for rank, gain in enumerate(gains, 1) if gain > 0]
     return fsum(count / rank for count, rank in enumerate(ranks, 1)) / len(judged)
 
@@ -146,14 +146,12 @@ def measure(name: str) -> Measure:
     raise InvalidArgument("measure", name, expected)
 
 
-def _cutoff(k: int | None) -> int | None:
-    return None if k is None else checks.whole("k", k, 1)
-
-
 def _gains(
     ranking: Sequence[str], relevant: Mapping[str, float], k: int | None
 ) -> tuple[list[float], list[float]]:
     """Return the gains of the first `k` items, 0 for those not relevant, and those of all relevant items."""
+    if k is not None:
+        checks.whole("k", k, 1)
     # Naming each item for an error that hardly ever comes would take longer than all the rest.
     usual = isinstance(ranking, list | tuple) and set(map(type, ranking)) <= {str}
     ids = ranking if usual else checks.texts("ranking", ranking)

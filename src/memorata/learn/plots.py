@@ -127,18 +127,9 @@ def draw_heat_map(
         bar = figure.colorbar(drawn, ax=ax, pad=0.02)
         bar.outline.set_visible(False)
         bar.set_label(value, color=_INK)
-        ax.plot(
-            at[1],
-            at[0],
-            marker="o",
-            markersize=11,
-            color="none",
-            markeredgecolor="white",
-            markeredgewidth=2.4,
-        )
-        ax.plot(
-            at[1], at[0], marker="o", markersize=13.5, color="none", markeredgecolor=_INK, markeredgewidth=1
-        )
+        for size, colour, width in ((11, "white", 2.4), (13.5, _INK, 1)):
+            ring = {"markersize": size, "markeredgecolor": colour, "markeredgewidth": width}
+            ax.plot(at[1], at[0], marker="o", color="none", **ring)
         near = table[int(np.abs(rows - at[0]).argmin()), int(np.abs(columns - at[1]).argmin())]
         best = near if reached is None else checks.number("reached", reached)
         _axes(ax, title, across, down)
@@ -157,27 +148,14 @@ def draw_calibration(curves: Mapping[str, Reliability], path: str | PathLike[str
         ax.plot([0, 1], [0, 1], color=_SOFT, linewidth=1, linestyle=(0, (4, 3)), label="keeps its word")
         colours = (_TWO, _ONE) if len(curves) == 2 else (_ONE,)
         for (name, curve), colour in zip(curves.items(), colours, strict=True):
-            ax.plot(
-                curve.predicted,
-                curve.observed,
-                color=colour,
-                linewidth=2,
-                label=f"{name}: off by {curve.error:.3f} on average",
-            )
-            sizes = 20 + 180 * curve.counts / curve.counts.max()
-            ax.scatter(
-                curve.predicted, curve.observed, s=sizes, color=colour, alpha=0.75, linewidths=0, zorder=3
-            )
+            label = f"{name}: off by {curve.error:.3f} on average"
+            ax.plot(curve.predicted, curve.observed, color=colour, linewidth=2, label=label)
+            sizes, dots = 20 + 180 * curve.counts / curve.counts.max(), {"alpha": 0.75, "linewidths": 0}
+            ax.scatter(curve.predicted, curve.observed, s=sizes, color=colour, zorder=3, **dots)
         ax.legend(loc="upper left", frameon=False, labelcolor=_INK)
         ax.set_aspect("equal")
-        _axes(
-            ax,
-            "Calibration",
-            "probability as said",
-            "share that was relevant",
-            (-0.02, _TOP),
-            (-0.02, 1.2),
-        )
+        names = "Calibration", "probability as said", "share that was relevant"
+        _axes(ax, *names, (-0.02, _TOP), (-0.02, 1.2))
         ax.set_yticks(np.linspace(0, 1, 6))
     return Path(path)
 
@@ -196,16 +174,9 @@ def draw_drift(weeks: Mapping[str, Decision], path: str | PathLike[str]) -> Path
         for move, marker, colour in ((Move.LOWERED, "v", _ONE), (Move.RAISED, "^", _TWO)):
             moved = [place for place, decision in enumerate(decisions) if decision.move is move]
             if moved:
-                heights = [decisions[place].after for place in moved]
-                upper.scatter(
-                    np.array(moved) + 0.5,
-                    heights,
-                    marker=marker,
-                    s=60,
-                    color=colour,
-                    zorder=3,
-                    label=f"{move.value} after this week",
-                )
+                heights, label = [decisions[place].after for place in moved], f"{move.value} after this week"
+                points = {"marker": marker, "s": 60, "color": colour, "zorder": 3, "label": label}
+                upper.scatter(np.array(moved) + 0.5, heights, **points)
         if upper.get_legend_handles_labels()[0]:
             upper.legend(loc="best", frameon=False, labelcolor=_INK)
         upper.margins(y=0.25)
@@ -217,16 +188,8 @@ def draw_drift(weeks: Mapping[str, Decision], path: str | PathLike[str]) -> Path
         ):
             lower.plot(places, rates, color=colour, linewidth=2, marker="o", markersize=4, label=name)
             lower.axhline(limit, color=colour, linewidth=1, linestyle=(0, (4, 3)))
-            lower.annotate(
-                f"limit {limit:.0%}",
-                (1, limit),
-                xycoords=("axes fraction", "data"),
-                xytext=(4, 0),
-                textcoords="offset points",
-                color=colour,
-                va="center",
-                fontsize=9,
-            )
+            beside = {"xycoords": ("axes fraction", "data"), "xytext": (4, 0), "textcoords": "offset points"}
+            lower.annotate(f"limit {limit:.0%}", (1, limit), color=colour, va="center", fontsize=9, **beside)
         lower.legend(loc="upper right", frameon=False, labelcolor=_INK)
         top = max([0.2, *(rate for rate in (*missed, *wrong) if not math.isnan(rate))])
         lower.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
