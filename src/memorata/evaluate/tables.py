@@ -278,43 +278,37 @@ class Section:
     @property
     def facts(self) -> tuple[str, ...]:
         """What one has to know to read the figures."""
-        first = self.runs[0].scores
+        first, headers = self.runs[0].scores, [run.scores.header for run in self.runs]
         counts = first.counts
-        counted = f"{counts.measured:,} of {counts.questions:,} questions are measured"
-        left_out = [
-            f"{number:,} {why}"
-            for number, why in (
-                (counts.unanswerable, "without an answer"),
-                (counts.unlabelled, "without a label"),
-            )
-            if number
-        ]
+        counted = [f"{counts.measured:,} of {counts.questions:,} questions are measured"]
+        left_out = ((counts.unanswerable, "without an answer"), (counts.unlabelled, "without a label"))
+        counted += [f"{number:,} {why}" for number, why in left_out if number]
         missing = [
             f"{run.name} has no line for {run.scores.counts.missing:,}"
             for run in self.runs
             if run.scores.counts.missing
         ]
-        embedders = sorted({run.scores.header.embedder for run in self.runs} - {""})
-        codes = sorted({run.scores.header.code for run in self.runs} - {""})
-        facts = ["; ".join([counted, *left_out]), f"data {first.header.sha256[:16]}"]
-        facts += ["; ".join(missing)] if missing else []
         shallow = [
             f"{run.name} has the first {depth:,} results only, which is all that {', '.join(beyond)} can see"
             for run in self.runs
             for depth in [run.scores.header.recipe.get("depth")]
             if isinstance(depth, int) and (beyond := _beyond(run.scores.measures, depth))
         ]
-        facts += ["; ".join(shallow)] if shallow else []
-        facts += [f"meaning by {', '.join(embedders)}"] if embedders else []
-        facts += [f"code {', '.join(codes)}"] if codes else []
-        machines = sorted(
-            {
-                f"Python {machine.python}, {machine.system}, {machine.processors} processors"
-                for run in self.runs
-                if (machine := run.machine) is not None
-            }
-        )
-        return (*facts, *machines)
+        embedders = ", ".join(sorted({header.embedder for header in headers} - {""}))
+        codes = ", ".join(sorted({header.code for header in headers} - {""}))
+        machines = {
+            f"Python {machine.python}, {machine.system}, {machine.processors} processors"
+            for run in self.runs
+            if (machine := run.machine) is not None
+        }
+        facts = [
+            "; ".join(counted),
+            f"data {first.header.sha256[:16]}",
+            "; ".join(missing),
+            "; ".join(shallow),
+        ]
+        facts += [f"meaning by {embedders}" if embedders else "", f"code {codes}" if codes else ""]
+        return (*filter(None, facts), *sorted(machines))
 
 
 def _beyond(measures: Iterable[str], depth: int) -> list[str]:
