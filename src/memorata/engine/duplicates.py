@@ -186,18 +186,11 @@ class DuplicateGroups:
         """
         path = self._runtime.path(namespace)
         if run is None:
-            run = next(
-                (
-                    past_run.number
-                    for past_run in self._store.duplicates.runs(path)
-                    if past_run.undone_at is None
-                ),
-                None,
-            )
-            if run is None:
-                raise InvalidArgument(
-                    "run", run, "the number of a run to undo, and none is left: see duplicates.runs"
-                )
+            undoable = [past.number for past in self._store.duplicates.runs(path) if past.undone_at is None]
+            if not undoable:
+                expected = "the number of a run to undo, and none is left: see duplicates.runs"
+                raise InvalidArgument("run", run, expected)
+            run = undoable[0]
         number = checks.whole("run", run)
 
         def undo() -> Undone:

@@ -19,18 +19,16 @@ from memorata.engine.admin import Admin
 from memorata.engine.consolidation import STATES, WORK, Consolidation, Proposal
 from memorata.engine.rules import LifecycleRules
 from memorata.engine.runtime import Runtime
-from memorata.engine.write.purge import checked_ids
+from memorata.engine.write.purge import all_memories, checked_ids
 from memorata.engine.write.writer import Writer as MemoryWriter
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, PurgeUnfinished, WorkUnderWay
 from memorata.model.memory import Memory, Tier
 from memorata.rank.decay import corroborated
-from memorata.store.entries import all_pages
 
 if TYPE_CHECKING:
     from memorata.engine.consolidation import Writer
 
-_PAGE_SIZE: Final = 500
 STEPS: Final = ("promote", "demote", "expire", "summarise")
 """What `maintain` does, in this order: what was used enough to be promoted is not expired before."""
 _UNREACHABLE_COUNT: Final = 2**62
@@ -338,4 +336,4 @@ class Lifecycle:
         from memorata.store.filters import parse
 
         condition = parse({"pinned": False, "and": [dict(conditions)]})
-        return all_pages(lambda cursor: self._store.page(path, condition, _PAGE_SIZE, cursor, hidden=False))
+        return all_memories(self._store, path, condition, hidden=False)

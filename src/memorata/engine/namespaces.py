@@ -15,17 +15,15 @@ from typing import Any, Final
 from memorata._frozen import frozen
 from memorata.engine.runtime import Runtime
 from memorata.engine.transfer import declare
-from memorata.engine.write.purge import Purge
+from memorata.engine.write.purge import Purge, all_memories
 from memorata.engine.write.writer import stored_entries
 from memorata.model import checks
 from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
-from memorata.store.entries import all_pages
 
 LINK: Final = "link"
 """The kind of saved setting that a link is; its name is the path of the linked namespace."""
-_PAGE_SIZE: Final = 500
 
 
 @frozen
@@ -189,26 +187,15 @@ class Namespaces:
         """Return what passes a filter, and what cannot be without it, in the order of adding."""
         if not filter:
             raise InvalidArgument("filter", filter, "at least one condition; move moves a whole namespace")
-        memories = {
-            memory.id: memory
-            for memory in all_pages(
-                lambda cursor: self._store.page(
-                    path, None, _PAGE_SIZE, cursor, hidden=True, oldest_first=True
-                )
-            )
-        }
+        whole = all_memories(self._store, path, None, hidden=True, oldest_first=True)
+        memories = {memory.id: memory for memory in whole}
         neighbours: dict[str, set[str]] = {}
         for memory in memories.values():
             for neighbour in (*memory.supersedes, memory.superseded_by):
                 if neighbour is not None:
                     neighbours.setdefault(memory.id, set()).add(neighbour)
                     neighbours.setdefault(neighbour, set()).add(memory.id)
-        chosen = {
-            memory.id
-            for memory in all_pages(
-                lambda cursor: self._store.page(path, condition, _PAGE_SIZE, cursor, hidden=True)
-            )
-        }
+        chosen = {memory.id for memory in all_memories(self._store, path, condition, hidden=True)}
         waiting = list(chosen)
         while waiting:
             along = {neighbour for id_ in waiting for neighbour in neighbours.get(id_, ())}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata.engine.recall.query import parsed_filter
@@ -106,8 +105,15 @@ def made_from_others(store: Store, path: str, key: str) -> Iterator[Memory]:
     """Return the memories whose metadata name those they were made from, under a key."""
     from memorata.store.filters import parse
 
-    condition = parse({f"metadata.{key}": {"exists": True}})
-    return all_pages(lambda cursor: store.page(path, condition, _PAGE_SIZE, cursor, hidden=True))
+    return all_memories(store, path, parse({f"metadata.{key}": {"exists": True}}), hidden=True)
+
+
+def all_memories(
+    store: Store, path: str, condition: Filter | None, *, hidden: bool, oldest_first: bool = False
+) -> Iterator[Memory]:
+    """Yield the memories of a namespace that pass a condition, read a page at a time."""
+    order = {"hidden": hidden, "oldest_first": oldest_first}
+    return all_pages(lambda cursor: store.page(path, condition, _PAGE_SIZE, cursor, **order))
 
 
 def sources_of(summary: Memory) -> frozenset[str]:
@@ -151,8 +157,7 @@ def matching(
 ) -> Sequence[str]:
     """Return the ids that are meant; one that is missing raises now, and not when it matters."""
     if not isinstance(selection, Sequence):
-        pages = partial(store.page, path, selection, _PAGE_SIZE, hidden=hidden)
-        return [memory.id for memory in all_pages(lambda cursor: pages(cursor=cursor))]
+        return [memory.id for memory in all_memories(store, path, selection, hidden=hidden)]
     store.get(path, selection)
     return selection
 
