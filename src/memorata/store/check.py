@@ -8,7 +8,7 @@ each other is reported and left as it is, and a row that cannot be read is repor
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -22,14 +22,11 @@ from memorata.index.postings import MAX_FREQUENCY, opened, parts_of, places_of
 from memorata.index.record import GONE, decoded_terms, unpacked
 from memorata.index.segments import Embedder
 from memorata.model.errors import IndexCorrupt
-from memorata.model.memory import Memory
 from memorata.store import entities, rebuild
 from memorata.store.database import Session
-from memorata.store.entries import Terms
+from memorata.store.entries import TermsOf
 from memorata.store.rebuild import is_direction, session_numbers, stated_memories, unlisted
 from memorata.store.rows import NAMED
-
-Words = Callable[[Memory], Terms]
 
 _VECTORS_BY_EMBEDDER: Final = (
     "SELECT e.name, count(v.number) FROM embedders e LEFT JOIN vectors v ON v.embedder = e.number "
@@ -49,7 +46,7 @@ class Problem:
     mendable: bool = True
 
 
-def problems(session: Session, terms_of: Words) -> list[Problem]:
+def problems(session: Session, terms_of: TermsOf) -> list[Problem]:
     """Return all problems."""
     all_problems = [Problem("", text) for text in session.dialect.problems(session)]
     if all_problems:
@@ -78,7 +75,7 @@ def problems(session: Session, terms_of: Words) -> list[Problem]:
     return all_problems
 
 
-def checked(session: Session, terms_of: Words, embedder: Embedder | None, *, repair: bool) -> list[str]:
+def checked(session: Session, terms_of: TermsOf, embedder: Embedder | None, *, repair: bool) -> list[str]:
     """Return messages of all problems; with `repair`, rebuild derived data that has one."""
     all_problems = problems(session, terms_of)
     sound = all(problem.namespace for problem in all_problems)
@@ -139,7 +136,7 @@ def _namespace_problems(
     number: int,
     slots: int,
     flushed: int,
-    terms_of: Words,
+    terms_of: TermsOf,
     unreadable: Collection[int],
 ) -> Iterator[str]:
     rows = session.execute(

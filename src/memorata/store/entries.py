@@ -13,6 +13,8 @@ Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is, and how much there is."""
 Terms = Mapping[str, Mapping[str, int]]
 """The terms of a memory: by field, each term and how often it occurs."""
+TermsOf = Callable[[Memory], Terms]
+"""Returns the terms of a memory, as they were when it was added."""
 
 
 @frozen(eq=False)

@@ -6,7 +6,7 @@ All of it follows from the memories and their vectors. Rows of memories are neve
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import nullcontext
 from itertools import count
 from typing import Final, NamedTuple
@@ -16,22 +16,21 @@ import numpy as np
 from memorata.embed.vectors import are_directions
 from memorata.index import cell_rows, segments
 from memorata.index.record import FORGOTTEN, gone, packed
+from memorata.index.segments import Embedder
 from memorata.model.errors import StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store import entities
 from memorata.store.database import Rows, Session
-from memorata.store.entries import Terms
+from memorata.store.entries import Terms, TermsOf
 from memorata.store.rows import SELECTED, SLOTS, SOURCE, find_namespace, sound
 from memorata.store.rows import memory as memory_of
-
-Words = Callable[[Memory], Terms]
 
 _NUMBERS: Final = range(2**31)
 """The numbers of sessions that a record can hold."""
 
 
 def rebuild(
-    session: Session, path: str, terms_of: Words, embedder: tuple[int, int] | None, *, partly: bool = False
+    session: Session, path: str, terms_of: TermsOf, embedder: Embedder | None, *, partly: bool = False
 ) -> None:
     """Write all derived data of a namespace anew; `partly`: without memories that cannot be read.
 
@@ -46,7 +45,7 @@ def rebuild(
 
 
 def _rebuild(
-    session: Session, number: int, terms_of: Words, embedder: tuple[int, int] | None, *, partly: bool
+    session: Session, number: int, terms_of: TermsOf, embedder: Embedder | None, *, partly: bool
 ) -> None:
     slots = _slots(session, number)
     left_out = dict(unreadable(session, number)) if partly else {}
@@ -181,7 +180,7 @@ def _slots(session: Session, number: int) -> int:
     return slots
 
 
-def _passages(session: Session, number: int, embedder: tuple[int, int] | None) -> dict[int, int]:
+def _passages(session: Session, number: int, embedder: Embedder | None) -> dict[int, int]:
     if embedder is None:
         return {}
     place = session.dialect.vectors_number

@@ -23,7 +23,7 @@ from memorata.store import check, rebuild
 from memorata.store.access import KeyStore, ReplyStore
 from memorata.store.database import Database, Session
 from memorata.store.entities import EntityStore
-from memorata.store.entries import Change, Entry, Page, Progress, Terms
+from memorata.store.entries import Change, Entry, Page, Progress, TermsOf
 from memorata.store.facets import Facet, read_by, writes_namespace, written_by
 from memorata.store.feedback import FeedbackStore
 from memorata.store.graph import GraphStore, RelationStore
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from memorata.store.filters import Filter
 
 _Result = TypeVar("_Result")
-_Words = Callable[[Memory], Terms]
-
 MEMORY_BUDGET: Final = 1024**3
 
 
@@ -156,7 +154,7 @@ class Store(Facet):
         self._cache.note_added(entries, added)
         return change
 
-    def update(self, memory: Memory, expected_version: int, terms_of: _Words | None = None) -> Memory:
+    def update(self, memory: Memory, expected_version: int, terms_of: TermsOf | None = None) -> Memory:
         """Replace fields of a memory, if it is at that version; return it at the next one.
 
         Tags, entities and the time it happened are searched by their terms: they can change only with
@@ -187,7 +185,7 @@ class Store(Facet):
         namespace: str,
         ids: Sequence[str],
         names: Sequence[str] = (),
-        terms_of: _Words | None = None,
+        terms_of: TermsOf | None = None,
         *,
         erase: bool = True,
     ) -> None:
@@ -409,7 +407,7 @@ class Store(Facet):
             counts["replica"] = why.removeprefix("read from the primary: ") or f"{replica} answers"
         return {**counts, "methods": self.methods()}
 
-    def check(self, terms_of: _Words, *, repair: bool = False) -> list[str]:
+    def check(self, terms_of: TermsOf, *, repair: bool = False) -> list[str]:
         """Return messages of all problems; with `repair`, rebuild derived data that has one."""
         work = partial(check.checked, terms_of=terms_of, embedder=self._embedder, repair=repair)
         paths = self.namespaces() if repair else ()
@@ -417,7 +415,7 @@ class Store(Facet):
         self._forget()
         return problems
 
-    def rebuild(self, namespace: str, terms_of: _Words) -> None:
+    def rebuild(self, namespace: str, terms_of: TermsOf) -> None:
         """Write everything derived from the memories of a namespace anew."""
         self._database.write(
             lambda session: rebuild.rebuild(session, namespace, terms_of, self._embedder), namespace

@@ -9,7 +9,7 @@ linked to superseded ones, and not if the chain of those leads back to them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.database import Session
-from memorata.store.entries import Entry, Terms
+from memorata.store.entries import Entry, TermsOf
 from memorata.store.facets import Facet, reads_namespace, writes_namespace, written_by
 from memorata.store.memory import supersession
 from memorata.store.memory.lookup import located
@@ -55,7 +55,6 @@ from memorata.store.rows import (
 if TYPE_CHECKING:
     from memorata.store.memory.repeats import Repeat, Run, Undone
 
-_TermsOf = Callable[[Memory], Terms]
 _RUN: Final = (
     "SELECT number, started_at, finished_at, undone_at, strategy, "
     "(SELECT count(*) FROM repeats WHERE run = r.number AND +namespace = r.namespace) "
@@ -84,7 +83,7 @@ class DuplicateStore(Facet):
 
     @writes_namespace
     def repeat(
-        self, session: Session, namespace: str, notes: Sequence[Repeat], terms_of: _TermsOf | None = None
+        self, session: Session, namespace: str, notes: Sequence[Repeat], terms_of: TermsOf | None = None
     ) -> None:
         """Supersede memories that repeat others, and note it; all or none.
 
@@ -165,7 +164,7 @@ class DuplicateStore(Facet):
         namespace: str,
         number: int,
         now: datetime,
-        terms_of: _TermsOf | None = None,
+        terms_of: TermsOf | None = None,
     ) -> Undone:
         """Undo a run: what it superseded is current again, in one transaction.
 
@@ -200,9 +199,7 @@ class DuplicateStore(Facet):
         return Undone(tuple(reinstated), tuple(left))
 
     @writes_namespace
-    def reinstate(
-        self, session: Session, namespace: str, id: str, terms_of: _TermsOf | None = None
-    ) -> Memory:
+    def reinstate(self, session: Session, namespace: str, id: str, terms_of: TermsOf | None = None) -> Memory:
         """Make a superseded memory current again, and return it; its successor must be current."""
         owner, number, _, loser = find(session, namespace, id)
         if loser.superseded_by is None:
@@ -227,7 +224,7 @@ class DuplicateStore(Facet):
         return current
 
 
-def _take_back(session: Session, namespace: str, row: Sequence[Any], terms_of: _TermsOf | None) -> Memory:
+def _take_back(session: Session, namespace: str, row: Sequence[Any], terms_of: TermsOf | None) -> Memory:
     """Make a repeat current again, and restore its winner to what it was without it."""
     note, loser_id, winner_id, before, after, mentions, supported_before, supported_after = row
     owner, _, _, _ = find(session, namespace, winner_id)
@@ -266,7 +263,7 @@ def link_repeats(session: Session, entries: Sequence[Entry]) -> int:
     return linked
 
 
-def _repeat(session: Session, namespace: str, note: Repeat, terms_of: _TermsOf | None) -> int:
+def _repeat(session: Session, namespace: str, note: Repeat, terms_of: TermsOf | None) -> int:
     """Supersede one memory, and return its number."""
     owner, winner_number, _, winner = find(session, namespace, note.of)
     if winner.superseded_by is not None:

@@ -22,6 +22,7 @@ import numpy as np
 
 from memorata.index.codes import Floats
 from memorata.index.record import RECORD, encoded_terms, packed
+from memorata.index.segments import Embedder
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store import rows
@@ -160,7 +161,7 @@ def as_added(memory: Memory) -> Memory:
     return checked if checked.superseded_by is None else replace(checked, superseded_by=None)
 
 
-def checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
+def checked_passages(entry: Entry, embedder: Embedder | None) -> int:
     """Return how many passages an entry has vectors of; raise if the columns cannot hold them."""
     if entry.vectors is None:
         return 0

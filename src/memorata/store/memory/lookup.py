@@ -11,6 +11,7 @@ import numpy as np
 
 from memorata.index.codes import Floats
 from memorata.index.record import Records, unpacked
+from memorata.index.segments import Embedder
 from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.database import Database, Session, Statement
@@ -85,7 +86,7 @@ def same_statement(session: Session, number: int, fingerprints: Sequence[str], n
 
 
 def cached_vectors(
-    session: Session, path: str, embedder: tuple[int, int], digests: Sequence[bytes]
+    session: Session, path: str, embedder: Embedder, digests: Sequence[bytes]
 ) -> dict[bytes, Floats]:
     """Return the vectors of an embedder that a namespace has of texts with these digests."""
     index = session.dialect.hash_index
@@ -105,9 +106,7 @@ def cached_vectors(
     }
 
 
-def expect_vectors(
-    session: Session, path: str, embedder: tuple[int, int], digests: Sequence[bytes]
-) -> Statement:
+def expect_vectors(session: Session, path: str, embedder: Embedder, digests: Sequence[bytes]) -> Statement:
     """Read the row of a namespace, and vectors by digest, ahead; return the statement for the vectors."""
     number = session.dialect.namespace_number(path)
     assert number is not None  # a database with indexes over hashes numbers namespaces by their paths

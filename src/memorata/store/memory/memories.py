@@ -6,7 +6,7 @@ Every function here runs inside a transaction that its caller opened; a raised e
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
@@ -19,11 +19,11 @@ from memorata.index.cache import Added, rows_of
 from memorata.index.codes import Floats
 from memorata.index.record import FIELDS, FORGOTTEN, packed
 from memorata.index.record import changed as changed_record
-from memorata.index.segments import TAIL
+from memorata.index.segments import TAIL, Embedder
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import Memory
 from memorata.store.database import Session, Statement
-from memorata.store.entries import Entry, Hidden, Terms
+from memorata.store.entries import Entry, Hidden, TermsOf
 from memorata.store.memory.insertion import (
     add_records,
     add_vectors,
@@ -103,7 +103,7 @@ def expect(
 def add(
     session: Session,
     entries: Sequence[Entry],
-    embedder: tuple[int, int] | None,
+    embedder: Embedder | None,
     added: list[Added] | None = None,
 ) -> int:
     """Add memories, mark those they supersede, and return the number of the last change.
@@ -152,7 +152,7 @@ def update(
     session: Session,
     changed: Memory,
     expected_version: int,
-    terms_of: Callable[[Memory], Terms] | None = None,
+    terms_of: TermsOf | None = None,
 ) -> Memory:
     """Replace the fields of a memory that an update may change; words only with `terms_of`."""
     namespace, number, slot, current, old = located(session, changed.namespace, changed.id)
@@ -242,7 +242,7 @@ def _add_rows(
     session: Session,
     namespace: Namespace,
     batch: Sequence[Entry],
-    embedder: tuple[int, int] | None,
+    embedder: Embedder | None,
     matrix: Floats | None,
     *,
     waiting: bool,
@@ -311,7 +311,7 @@ def _taken(session: Session, number: int, first: int, ids: Sequence[str]) -> lis
     ]
 
 
-def _lone_rows(batch: Sequence[Entry], embedder: tuple[int, int] | None) -> Floats | None:
+def _lone_rows(batch: Sequence[Entry], embedder: Embedder | None) -> Floats | None:
     """Return the vectors of a batch as one matrix, if each memory has one and all are valid.
 
     None if any is not, or may not be: finite numbers may have an infinite sum of squares.

@@ -6,7 +6,7 @@ the file is erased afterwards (:mod:`memorata.store.sqlite.database`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from memorata.index import cell_rows, segments
@@ -17,7 +17,7 @@ from memorata.model.memory import Memory
 from memorata.store.access import erase_replies
 from memorata.store.database import Session
 from memorata.store.entities import referred_to, remove_named, remove_unreferred
-from memorata.store.entries import Terms
+from memorata.store.entries import TermsOf
 from memorata.store.feedback import purge_feedback
 from memorata.store.memory.lookup import Located, located, record_of
 from memorata.store.memory.memories import update
@@ -53,7 +53,7 @@ def purge(
     path: str,
     ids: Sequence[str],
     names: Sequence[str] = (),
-    terms_of: Callable[[Memory], Terms] | None = None,
+    terms_of: TermsOf | None = None,
 ) -> None:
     """Remove memories and everything derived from them, and the entities with some names, for good."""
     number = (find_namespace(session, path) or EMPTY).number
@@ -94,7 +94,7 @@ def remove(
     session: Session,
     path: str,
     ids: Sequence[str],
-    terms_of: Callable[[Memory], Terms] | None = None,
+    terms_of: TermsOf | None = None,
 ) -> None:
     """Remove memories, their vectors, words and sessions; only their slots stay, empty."""
     if terms_of is not None:
@@ -129,7 +129,7 @@ def remove(
         index.remove(session, namespace.number, slots)
 
 
-def _give_back(session: Session, path: str, ids: Sequence[str], terms_of: Callable[[Memory], Terms]) -> None:
+def _give_back(session: Session, path: str, ids: Sequence[str], terms_of: TermsOf) -> None:
     """Remove from the memories that these repeat what they took over from them."""
     gone = set(ids)
     for id_ in dict.fromkeys(find(session, path, repeat)[3].superseded_by for repeat in ids):
