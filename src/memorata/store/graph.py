@@ -123,9 +123,9 @@ class GraphStore(Facet):
         """Yield the links of the memories of these slots, and of all from the slot `first` on."""
         # A page at a time: no transaction stays open while its rows are processed.
         for start in range(0, len(slots), _PAGE):
-            yield from self._links_of(namespace, slots[start : start + _PAGE])
+            yield from self._links(namespace, 0, slots[start : start + _PAGE])
         while True:
-            page = self._links_from(namespace, first)
+            page = self._links(namespace, first)
             yield from page
             if len(page) < _PAGE:
                 return
@@ -145,46 +145,38 @@ class GraphStore(Facet):
         ).fetchall()
 
     @reads_namespace(list)
-    def _links_of(self, session: Session, namespace: Namespace, slots: Sequence[int]) -> list[Link]:
-        """Return the links of the memories of some slots; purged ones are left out."""
-        numbers = [session.dialect.number(namespace.number, slot) for slot in slots]
-        rows = session.execute(
-            f"{_LINK}m.number IN (SELECT value FROM json_each(?)) ORDER BY m.number",
-            (namespace.number, session.dialect.array(numbers)),
-        )
-        return _links(session, namespace.number, rows.fetchall())
-
-    @reads_namespace(list)
-    def _links_from(self, session: Session, namespace: Namespace, first: int) -> list[Link]:
-        """Return the links of a page of memories of a namespace, from a slot on."""
-        ends = [session.dialect.number(namespace.number, slot) for slot in (first, SLOTS - 1)]
-        rows = session.execute(
-            f"{_LINK}m.number >= ? AND m.number < ? ORDER BY m.number LIMIT ?",
-            (namespace.number, *ends, _PAGE),
-        )
-        return _links(session, namespace.number, rows.fetchall())
-
-
-def _links(session: Session, number: int, rows: Sequence[Sequence[Any]]) -> list[Link]:
-    lists = [(json.loads(row[1]), json.loads(row[4])) for row in rows]
-    if not all(isinstance(texts, list) for pair in lists for texts in pair):
-        raise StoreCorrupt("the names of a memory, or what it supersedes, are no list; run `memorata check`")
-    slots = slots_of(session, number, {id_ for _, older in lists for id_ in older})
-    return [
-        Link(
-            slot,
-            tuple(names),
-            where,
-            position,
-            tuple(sorted(slots[id_] for id_ in older if id_ in slots)),
-            bool(current),
-            instant(expires),
-            bool(asserts),
-        )
-        for (slot, _, where, position, _, current, expires, asserts), (names, older) in zip(
-            rows, lists, strict=True
-        )
-    ]
+    def _links(
+        self, session: Session, namespace: Namespace, first: int, slots: Sequence[int] | None = None
+    ) -> list[Link]:
+        """Return the links of some slots, without purged ones, or of a page of memories from a slot on."""
+        number, place = namespace.number, session.dialect.number
+        values: list[Any] = [place(number, first), place(number, SLOTS - 1), _PAGE]
+        which = "m.number >= ? AND m.number < ? ORDER BY m.number LIMIT ?"
+        if slots is not None:
+            values = [session.dialect.array([place(number, slot) for slot in slots])]
+            which = "m.number IN (SELECT value FROM json_each(?)) ORDER BY m.number"
+        rows = session.execute(f"{_LINK}{which}", (number, *values)).fetchall()
+        lists = [(json.loads(row[1]), json.loads(row[4])) for row in rows]
+        if not all(isinstance(texts, list) for pair in lists for texts in pair):
+            raise StoreCorrupt(
+                "the names of a memory, or what it supersedes, are no list; run `memorata check`"
+            )
+        older_slots = slots_of(session, namespace.number, {id_ for _, older in lists for id_ in older})
+        return [
+            Link(
+                slot,
+                tuple(names),
+                where,
+                position,
+                tuple(sorted(older_slots[id_] for id_ in older if id_ in older_slots)),
+                bool(current),
+                instant(expires),
+                bool(asserts),
+            )
+            for (slot, _, where, position, _, current, expires, asserts), (names, older) in zip(
+                rows, lists, strict=True
+            )
+        ]
 
 
 _MAX_WEIGHT: Final = 1e9
