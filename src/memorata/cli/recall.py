@@ -221,7 +221,7 @@ def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
     else:
         names = [f"{one_line(session.session)}\t" for session in result.sessions for _ in session.hits]
         for hit, name in zip(result.hits, names or [""] * len(result.hits), strict=True):
-            output.line(f"{name}{hit.score:.4f}\t{hit.memory.id}\t{speaker_line(hit.memory)}")
+            output.line(f"{name}{hit.confidence:.2f}\t{hit.memory.id}\t{speaker_line(hit.memory)}")
             if explain:
                 output.line(f"  {one_line(hit.reason)}")
                 output.line(

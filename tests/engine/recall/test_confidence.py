@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import memorata
 from memorata.engine import RECIPES, Engine
-from memorata.engine.recall.evidence import BIAS, FEATURES, RECALL_BIAS, RECALL_WEIGHTS, WEIGHTS
+from memorata.engine.recall.evidence import (
+    BIAS,
+    FEATURES,
+    RECALL_BIAS,
+    RECALL_WEIGHTS,
+    WEIGHTS,
+    LegScores,
+    answer_features,
+)
 from memorata.model import Hit
 from memorata.service.codec import recall_json
 
@@ -91,3 +100,12 @@ def test_a_hit_says_in_one_sentence_why_it_is_here(engine: Engine) -> None:
     assert "“Porto”" in hit.reason
     assert hit.reason.endswith(f"; said by Anna, {hit.memory.event_time.date()}.")
     assert recall_json(engine.recall("Porto"), explain=True)["hits"][0]["reason"].startswith("Found by ")
+
+
+def test_memories_that_a_small_store_lacks_count_as_usual_others() -> None:
+    legs = LegScores(1.0, np.zeros(2), np.zeros(2), None)
+    rows = answer_features(legs, np.array([0.8, 0.4]), [0, 1], [0.8, 0.4], 0.0)
+    # Of five others there is one, and 0.75 of the best stands for each of the four that are missing.
+    assert rows[:, FEATURES.index("score above the other best")] == pytest.approx(
+        [1 - (0.5 + 4 * 0.75) / 5, 0.5 - (1 + 4 * 0.75) / 5]
+    )

@@ -333,6 +333,8 @@ _ANSWER_DEPTH: Final = 5
 """The confidence of a recall is the probability that one of this many hits answers."""
 _MAX_OTHERS: Final = 5
 """The number of best other scores that a score is compared with."""
+_USUAL_OTHER: Final = 0.75
+"""The usual score of those, as a share of the best; stands for those that a small store does not have."""
 
 
 @frozen(eq=False)
@@ -380,10 +382,8 @@ def answer_features(
     top = float(scores[scores.argmax()])
     scores = scores / top if top > 0 else np.zeros(scores.size)
     best = np.sort(scores)[::-1][: _MAX_OTHERS + 1]
-    own = scores[at]
-    around = np.where(
-        own >= best[-1], (best.sum() - own) / _MAX_OTHERS, best[:_MAX_OTHERS].sum() / _MAX_OTHERS
-    )
+    own, others = scores[at], best.sum() + (_MAX_OTHERS + 1 - best.size) * _USUAL_OTHER
+    around = np.where(own >= best[-1], others - own, best[:_MAX_OTHERS].sum()) / _MAX_OTHERS
     features = np.empty((len(FEATURES), at.size))
     features[0] = legs.cosines[at]
     features[1] = legs.matches[at]
