@@ -347,7 +347,7 @@ def recall(session: Session, name: Name, user: User, query: options.Query, limit
 
     with session.memory(embed=True) as engine:
         result = engine.experiments.recall(name, user, text_of(query), limit=limit)
-    lines = [f"{hit.score:.4f}\t{hit.memory.id}\t{speaker_line(hit.memory)}" for hit in result]
+    lines = [f"{hit.confidence:.2f}\t{hit.memory.id}\t{speaker_line(hit.memory)}" for hit in result]
     session.output.result(recall_json(result), *lines)
     if not session.output.json:
         session.output.say(f"recall {result.id}")
