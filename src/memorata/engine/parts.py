@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -80,7 +81,6 @@ class Parts:
         self.store = store
         self.analyser = analyser
         self.extractor = extractor
-        self.reranker = reranker
         self._summaries = summaries
         self.dedupe_mode = DedupeMode.of(duplicates)
         rules = LifecycleRules.of(life), DedupeRules.of(dedupe)
@@ -197,6 +197,15 @@ class Parts:
     @embedder.setter
     def embedder(self, embedder: Embedder | None) -> None:
         self._embedding.embedder = embedder
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """What reorders the best hits of recipes that ask for it, or None."""
+        return self._recalls.reranker
+
+    @reranker.setter
+    def reranker(self, reranker: Reranker | None) -> None:
+        self._recalls = replace(self._recalls, reranker=reranker)
 
     @property
     def namespace(self) -> str:
