@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.dedupe.claims import claims
-from memorata.dedupe.contradiction import Cue
+from memorata.dedupe.contradiction import Cue, contradiction
 from memorata.dedupe.contradiction_score import FEATURES, NOTED, assess, features
+from memorata.dedupe.contradiction_signs import may_contradict, signs
 from memorata.model.errors import InvalidArgument
 
 CHANGES = [
@@ -37,6 +38,7 @@ CHANGES = [
     ("何伟在一家医院当医师。", "何伟退休了。"),
     ("我是广东的", "我是福建的"),
     ("我在上学", "我工作了"),
+    ("我来自河南", "我是河北的"),
 ]
 """Pairs of which the second, as a correction, takes the place of the first."""
 
@@ -75,6 +77,11 @@ OTHERS = [
 @pytest.mark.parametrize(("older", "newer"), CHANGES)
 def test_another_value_of_the_same_attribute_supersedes(older: str, newer: str) -> None:
     assert assess(older, newer).supersedes
+
+
+@pytest.mark.parametrize(("older", "newer"), CHANGES)
+def test_the_signs_of_both_do_not_rule_it_out(older: str, newer: str) -> None:
+    assert contradiction(older, newer) is not None or may_contradict(signs(older), signs(newer))
 
 
 @pytest.mark.parametrize(("older", "newer"), OTHERS)

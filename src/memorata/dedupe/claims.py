@@ -37,6 +37,8 @@ STATES: Final = COPULAS | word_set(
     "has have having 've needs costs weighs runs uses ist hat habe haben kostet wiegt",
     "tiene tengo cuesta a ai ont coûte 有 家有",
 )
+GOES_ON: Final = "了"
+"""What ends a clause of Chinese that says how much it is by now."""
 _VERBS: Final = STATES | word_set("was were got wurde wurden fue será era était")
 """Words that end the subject of a clause."""
 _ARTICLES: Final = word_set("a an ein eine un una une 一个 一名 个 名")
@@ -223,7 +225,7 @@ def _been_to(tokens: Sequence[Token]) -> bool:
 
 def _goes_on(tokens: Sequence[Token]) -> bool:
     """Return whether a clause of Chinese says how much it is by now: 写了两年了."""
-    return len(tokens) > 2 and tokens[-1].text == "了" and number(tokens[-3].text) is not None
+    return len(tokens) > 2 and tokens[-1].text == GOES_ON and number(tokens[-3].text) is not None
 
 
 def content_words(tokens: Sequence[Token], about: str) -> list[Token]:

@@ -17,6 +17,7 @@ from memorata.dedupe.claim_words import ATTRIBUTES, CLASSES, PLAIN, number, plai
 from memorata.dedupe.claims import (
     AGENTS,
     COPULAS,
+    GOES_ON,
     MAX_PLAIN,
     ONLY_CHILD,
     STATES,
@@ -109,9 +110,12 @@ def may_contradict(older: Signs, newer: Signs) -> bool:
     weight = WEIGHTS
     weights = [weight["name_value"]] if both & _NAME else []
     if both & _NUMBER:
-        weights += [weight["number"], weight["count"], weight["number_only"], weight["running"]]
+        weights += [weight["number"], weight["count"]]
+        if both & _STATE:
+            weights += [weight["number_only"], weight["running"]]
     if both & _ATTRIBUTES:
-        weights.append(weight["attribute_value" if both & _ATTRIBUTES & ~_WEAK_BITS else "weak_value"])
+        strong = both & (_ATTRIBUTES & ~_WEAK_BITS | _PLACE)
+        weights.append(weight["attribute_value" if strong else "weak_value"])
     if both & _COPULA:
         weights.append(max(weight["kind"], weight["being"]))
     if denied:
@@ -144,8 +148,9 @@ _CLASSES: Final = (1 << _CLASSES_WIDE) - 1 << _FIRST_CLASS
 """Bits of classes that are mentioned; those that are denied come after them, then the names of classes."""
 _HEADS: Final = _CLASSES << 2 * _CLASSES_WIDE
 (
-    _ME, _NAME, _NUMBER, _STATE, _COPULA, _OPPOSED, _CHANGED, _ENDED, _NEGATIVE, _NEVER, _LIKED, _DISLIKED
-) = (1 << _FIRST_CLASS + 3 * _CLASSES_WIDE + place for place in range(12))  # fmt: skip
+    _ME, _NAME, _NUMBER, _STATE, _COPULA, _OPPOSED, _CHANGED, _ENDED, _NEGATIVE, _NEVER, _LIKED, _DISLIKED,
+    _PLACE,
+) = (1 << _FIRST_CLASS + 3 * _CLASSES_WIDE + place for place in range(13))  # fmt: skip
 _FLAGS: Final = {
     "me": _ME, "changed": _CHANGED, "ended": _ENDED, "negative": _NEGATIVE, "never": _NEVER | _NEGATIVE,
     "good": _LIKED, "bad": _LIKED | _DISLIKED,
@@ -174,9 +179,12 @@ def _sign_bits(word: str) -> int:
         bits |= _class_bits(meaning.lacks, 1) | _class_bits(meaning.heads, 2)
         for flag in meaning.flags & _FLAGS.keys():
             bits |= _FLAGS[flag]
+    if "place" in meaning.flags:
+        # Of which somebody may be said to be by no other word.
+        bits |= _PLACE | _attribute_bits(("origin",))
     if number(word) is not None:
         bits |= _NUMBER
     if word in ONLY_CHILD:
         bits |= _class_bits(("siblings",), 1)
-    bits |= _STATE if word in STATES else 0
+    bits |= _STATE if word in STATES or word == GOES_ON else 0
     return bits | (_OPPOSED if word in _OPPOSITES else 0)
