@@ -75,18 +75,11 @@ class TokenTable:
         # A digest, and asked for at every recall.
         self.name = description.name
         """Identity of the tokens and their vectors."""
+        self.languages = description.languages
+        self.trust = _TRUST[description.kind]
+        """How much of what words have it may have where no other table knows the text."""
         self._lock = threading.Lock()
         self._loaded: LoadedTable | None = None
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages whose words it knows."""
-        return self._description.languages
-
-    @property
-    def trust(self) -> float:
-        """How much of what words have it may have where no other table knows the text."""
-        return _TRUST[self._description.kind]
 
     def load(self) -> LoadedTable:
         """Return the table; raise ModelNotInstalled or ModelCorrupt if its files are not those pinned."""

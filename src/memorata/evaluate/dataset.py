@@ -18,6 +18,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from datetime import datetime
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -242,11 +243,10 @@ class FileDataset:
     ) -> None:
         shown_options = ", ".join(f"{option}={value}" for option, value in options.items())
         stem = path.resolve().name.split(".")[0]
-        self._name = f"{format}/{stem}" + (f" ({shown_options})" if shown_options else "")
+        self.name = f"{format}/{stem}" + (f" ({shown_options})" if shown_options else "")
         self._path = path
         self._files = dict(files)
         self._read = read
-        self._sha256 = ""
         self._read_whole = False
         self._length = 0
         self._dropped: Mapping[str, int] = {}
@@ -254,17 +254,10 @@ class FileDataset:
             if not file.is_file():
                 raise DatasetError(file, None, "no such file")
 
-    @property
-    def name(self) -> str:
-        """What it is called in tables, with the options it was read with."""
-        return self._name
-
-    @property
+    @cached_property
     def sha256(self) -> str:
         """The hash of the file as it lies on disk; of several, the hash of their hashes by name."""
-        if not self._sha256:
-            self._sha256 = sha256_of(self._files)
-        return self._sha256
+        return sha256_of(self._files)
 
     @property
     def dropped(self) -> Mapping[str, int]:

@@ -81,11 +81,6 @@ class Places:
     def __len__(self) -> int:
         return len(self._order)
 
-    @property
-    def rows_per_degree(self) -> int:
-        """How fine the grid is."""
-        return self._per_degree
-
     def added(self, lats: Numbers, lons: Numbers) -> Places:
         """Return an index that holds these places too; their positions follow those already here.
 
@@ -104,7 +99,7 @@ class Places:
                 np.concatenate([self._lats[back], norths]), np.concatenate([self._lons[back], easts])
             )
         new = Places.__new__(Places)
-        new._build(norths, easts, self._per_degree)
+        new._build(norths, easts, self.rows_per_degree)
         new._order = new._order + len(self)
         # Sorting is stable, so equal cells keep the older places first.
         at = np.searchsorted(self._keys, new._keys, side="right")
@@ -141,7 +136,7 @@ class Places:
         return self._sorted(positions, metres, max_places)
 
     def _build(self, lats: FloatArray, lons: FloatArray, per_degree: int) -> None:
-        self._per_degree = per_degree
+        self.rows_per_degree = per_degree
         self._chosen_for = len(lats)
         keys = _keys(lats, lons, per_degree)
         self._order: IntArray = np.argsort(keys, kind="stable")
@@ -157,15 +152,15 @@ class Places:
         starts = np.flatnonzero(np.diff(rows, prepend=rows[:1] - 1))
         self._rows: Whole = rows[starts]
         self._begins: IntArray = np.append(starts, len(rows))
-        self._columns = columns_in_rows(self._rows, self._per_degree)
+        self._columns = columns_in_rows(self._rows, self.rows_per_degree)
 
     def _circle(self, lat: float, lon: float, metres: float) -> IntArray | slice:
         """Return where the places stand whose cells a circle touches."""
         angle = metres / EARTH_RADIUS + _SLACK
         north = math.radians(lat)
         low, high = north - angle, north + angle
-        first = row_of(math.degrees(max(low, -math.pi / 2)), self._per_degree)
-        last = row_of(math.degrees(min(high, math.pi / 2)), self._per_degree)
+        first = row_of(math.degrees(max(low, -math.pi / 2)), self.rows_per_degree)
+        last = row_of(math.degrees(min(high, math.pi / 2)), self.rows_per_degree)
         if low <= -math.pi / 2 or high >= math.pi / 2:
             # The circle holds a pole, and with it every longitude.
             return self._cells(first, last, -180.0, 180.0)
@@ -195,7 +190,7 @@ class Places:
 
     def _around(self, lat: float, lon: float, count: int) -> IntArray:
         """Return where at least `count` places stand that are probably near."""
-        at = int(np.searchsorted(self._rows, row_of(lat, self._per_degree)))
+        at = int(np.searchsorted(self._rows, row_of(lat, self.rows_per_degree)))
         chosen = slice(max(0, at - 1), at + 2)
         rows = zip(self._rows[chosen].tolist(), self._columns[chosen].tolist(), strict=True)
         keys = [row * _ROW_STRIDE + column_of(lon, int(columns)) for row, columns in rows]
