@@ -17,7 +17,6 @@ from typing import Final
 from memorata.evaluate.tables import (
     BASELINE,
     Cell,
-    ScoredRun,
     Section,
     Table,
     abstention,
@@ -104,7 +103,7 @@ def page(sections: Sequence[Section]) -> str:
 def stand_out(section: Section, measure: str) -> list[str]:
     """Return the runs that have a colour: the best by a measure, then plain words and plain vectors."""
     best = max(section.runs, key=lambda run: run.scores.measures[measure].micro.mean)
-    plain = [run.name for name in (BASELINE, "vector") for run in section.runs if _recipe(run) == name]
+    plain = [run.name for name in (BASELINE, "vector") for run in section.runs if run.recipe == name]
     return list(dict.fromkeys([best.name, *plain]))[:3]
 
 
@@ -262,10 +261,6 @@ def _cell(cell: Cell) -> str:
     detail = f"<small>{escape(cell.detail)}</small>" if cell.detail else ""
     opening = '<td class="best">' if cell.best else "<td>"
     return f"{opening}{escape(cell.text)}{detail}</td>"
-
-
-def _recipe(run: ScoredRun) -> object:
-    return run.scores.header.recipe.get("name")
 
 
 _STANDING_OUT: Final = 3

@@ -200,11 +200,8 @@ def _rows(
 
 
 def _difference(gap: Difference) -> Cell:
-    return Cell(points(gap.mean), f"[{points(gap.low)}, {points(gap.high)}] p {_p(gap.p)}")
-
-
-def _p(value: float) -> str:
-    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+    p = "< .001" if gap.p < 0.001 else f"{gap.p:.3f}".removeprefix("0")
+    return Cell(points(gap.mean), f"[{points(gap.low)}, {points(gap.high)}] p {p}")
 
 
 def _knows(run: ScoredRun) -> bool:
@@ -250,6 +247,11 @@ class ScoredRun:
     curve: tuple[tuple[int, float], ...]
     machine: Machine | None = None
 
+    @property
+    def recipe(self) -> object:
+        """The name of its recipe, as the header has it."""
+        return self.scores.header.recipe.get("name")
+
 
 @frozen
 class Section:
@@ -272,7 +274,7 @@ class Section:
         """The run by plain BM25, if there is one and something to compare it with."""
         if len(self.runs) < 2:
             return None
-        plain = (run for run in self.runs if run.scores.header.recipe.get("name") == BASELINE)
+        plain = (run for run in self.runs if run.recipe == BASELINE)
         return next(plain, None)
 
     @property

@@ -303,7 +303,8 @@ def recommend(
     totals = {name: Totals.of(observed) for name, observed in seen.items()}
     measures = {name: measured(total, parts) for name, total in totals.items()}
     _require_disjoint_users(seen)
-    days = _days([observation.at for variant in seen.values() for observation in variant])
+    dates = [observation.at.date() for variant in seen.values() for observation in variant]
+    days = (max(dates) - min(dates)).days + 1 if dates else 0
     missing = _missing(measures, days, counted, whole)
     missing = missing or _sample_ratio_mismatch(experiment, measures)
     if missing:
@@ -364,10 +365,6 @@ def _sample_ratio_mismatch(experiment: Experiment, measures: Mapping[str, Measur
                 "find out why before believing either"
             )
     return ""
-
-
-def _days(times: list[datetime]) -> int:
-    return (max(times).date() - min(times).date()).days + 1 if times else 0
 
 
 def _compared(
