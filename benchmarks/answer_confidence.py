@@ -236,8 +236,8 @@ def main() -> None:
             calibration_error(of_hit[among[owner]], right[among[owner]]),
             calibration_error(of_recall[among], one_of_five[among]),
         )
-        cells = " / ".join(f"{error:.3f}" for error in errors)
-        print(f"calibration error of first hit / ten hits / recall, {model or 'all'}: {cells}")
+        shown = " / ".join(f"{error:.3f}" for error in errors)
+        print(f"calibration error of first hit / ten hits / recall, {model or 'all'}: {shown}")
     for least in (0.2, 0.3, 0.4, 0.5):
         low = of_recall < least
         lost = [
