@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import tokenizers
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memorata.embed.description import package_folder, read_checked
@@ -99,6 +99,7 @@ def unigram(pieces: list[str]) -> tokenizers.Tokenizer:
     pieces=st.lists(st.text("ab▁c", min_size=1, max_size=4), min_size=1, max_size=12, unique=True),
     text=st.text("abcd -", max_size=20),
 )
+@example(pieces=["aa"], text="aaa")
 def test_a_word_is_cut_into_as_few_pieces_as_can_be(pieces: list[str], text: str) -> None:
     ours, theirs = piece_reader(pieces, "▁").ids(text), unigram(pieces).encode(text).ids
     # Where two ways have as many pieces, floating point decides for them.

@@ -278,11 +278,15 @@ def _filter(text: str) -> _Filter | None:
     keywords, pronouns = [*_as_spaced(words)], 0
     shared = set(map(_start, own_signs.content))
     claim: set[str] = set()
+    past_subject = False
     for word in pieces(text.lower()) if plain else [word.text for word in wording(text).words]:
         part = _part(word)
         keywords += part.keywords
         pronouns += part.is_pronoun
-        if part.starts and part.settled != subject:
+        if part.settled == subject and not past_subject:
+            # Said once more, it is what is said of itself: "Anna is no Anna".
+            past_subject = True
+        elif part.starts:
             shared.update(part.starts)
             if part.carries:
                 claim.update(part.starts[:1])

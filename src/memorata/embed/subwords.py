@@ -9,6 +9,7 @@ the words met last are kept, and most of a text is looked up.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -240,12 +241,14 @@ def _cheapest_pieces(
     def read(word: str) -> Ids:
         best, starts, tokens = [0.0], [0], [unknown]
         for end in range(1, len(word) + 1):
-            # An unknown character is worth it only where there is no other way.
-            least, begin, token = best[end - 1] + unknown_cost, end - 1, unknown
+            least, begin, token = math.inf, end - 1, unknown
             for start in range(max(0, end - longest), end):
                 number = numbers.get(word[start:end])
                 if number is not None and best[start] + costs[number] < least:
                     least, begin, token = best[start] + costs[number], start, number
+            # An unknown character is worth it only where there is no other way; of equals the piece stays.
+            if best[end - 1] + unknown_cost < least:
+                least, begin, token = best[end - 1] + unknown_cost, end - 1, unknown
             best.append(least)
             starts.append(begin)
             tokens.append(token)
