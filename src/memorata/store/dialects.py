@@ -117,7 +117,13 @@ def _postgres(url: str, how: StoreOptions) -> Store:
         )
     if how.encryption_key is not None:
         raise NotSupportedHere("a server encrypts its own disk; leave encryption_key out")
-    return PostgresStore(url, durable=how.durable, must_exist=how.must_exist, replica=how.replica)
+    return PostgresStore(
+        url,
+        durable=how.durable,
+        must_exist=how.must_exist,
+        replica=how.replica,
+        approximate_from=how.approximate_from,
+    )
 
 
 register_dialect(_FILE, _file)
