@@ -20,6 +20,7 @@ import numpy.typing as npt
 from memorata.model import checks
 from memorata.model.checks import BoolArray, FloatArray, IntArray, Numbers
 from memorata.model.errors import InvalidArgument
+from memorata.rank.bm25 import REACH
 
 SESSION_BEST: Final = 3
 """How many memories stand for their session."""
@@ -29,8 +30,6 @@ NEW_SESSIONS: Final = 30
 """So many sessions later one is half as new."""
 SESSION_FADE: Final = 0.5
 """What each of them counts of the one before it, where sessions are ranked."""
-_NEIGHBOUR_REACH: Final = 2
-"""How many turns away a neighbour may be."""
 
 TIER_SALIENCE: Mapping[str, float] = MappingProxyType(
     {"working": 0.30, "episodic": 0.55, "semantic": 0.90, "procedural": 0.95}
@@ -191,9 +190,9 @@ def neighbour_leads(sessions: IntArray, positions: IntArray, scores: FloatArray)
     order = places.argsort(kind="stable")
     place, score = places[order], scores[order]
     best = np.zeros(scores.size)
-    for step in range(1, _NEIGHBOUR_REACH + 1):
+    for step in range(1, REACH + 1):
         gaps = place[step:] - place[:-step]
-        weights = (gaps == 1) + NEIGHBOUR_FADE * (gaps == _NEIGHBOUR_REACH)
+        weights = (gaps == 1) + NEIGHBOUR_FADE * (gaps == REACH)
         np.maximum(best[step:], weights * score[:-step], out=best[step:])
         np.maximum(best[:-step], weights * score[step:], out=best[:-step])
     leads = np.empty(scores.size)
