@@ -8,7 +8,7 @@ from markupsafe import escape
 from starlette.testclient import TestClient
 
 from memorata.engine import Engine
-from memorata.engine.recall.evidence import EVIDENCE
+from memorata.engine.recall.evidence import TEXT_PARTS
 from memorata.engine.recipes import RECIPES
 from memorata.web.app import create_pages
 from memorata.web.search import Piece, rows, sentence, signal
@@ -212,4 +212,4 @@ def test_a_recipe_that_cannot_be_saved_is_refused(
 
 def test_a_piece_has_the_colour_of_its_signal() -> None:
     assert (signal("time factor"), signal("something new")) == ("time", "other")
-    assert {signal(label) for label in EVIDENCE} == {"text"}
+    assert {signal(label) for label in TEXT_PARTS} == {"text"}

@@ -20,7 +20,7 @@ from starlette.responses import Response
 
 from memorata._frozen import frozen
 from memorata.engine import RecallResult
-from memorata.engine.recall.evidence import EVIDENCE
+from memorata.engine.recall.evidence import TEXT_PARTS
 from memorata.engine.recipes import RECIPES, Recipe
 from memorata.model import checks
 from memorata.model.hit import Explanation, Hit
@@ -40,7 +40,7 @@ _SIGNALS: Final[Mapping[str, str]] = {
     **{name: name for name in ("vector", "lexical", "graph", "quality", "time", "geo", "base")},
     **dict.fromkeys(("quality factor", "confidence"), "quality"),
     **dict.fromkeys(("time factor", "temporal"), "time"),
-    **dict.fromkeys(EVIDENCE, "text"),
+    **dict.fromkeys(TEXT_PARTS, "text"),
     "its session": "session",
     "on its own": "base",
 }

@@ -1,8 +1,10 @@
-"""Queries that continue a conversation: names for their pronouns, and terms of the last turns.
+"""Conversations: names and terms for a query that continues one, and turns that reply to a question.
 
 "What does she like?" has no name. Where the caller passes the turns before it, a query with a pronoun of the
 third person gets the names of the latest turn that has any, and the words of the last few turns count as a
 part of their own in search by words and meaning, the older the less.
+
+In a stored conversation a question is often more like the query than the reply to it is.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from memorata.engine.recall.query import ParsedQuery, parse_query
+from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser
 from memorata.text.known_names import is_also_word
 from memorata.text.language import detect
+from memorata.text.tokens import folded
 from memorata.text.word_lists import CALENDAR
 
 TURNS: Final = 4
@@ -26,6 +30,10 @@ _TURN_DECAY: Final = 0.7
 _MAX_NAMES: Final = 2
 _MAX_EMBEDDED_LETTERS: Final = 600
 """Characters of the conversation that are embedded with the query."""
+_REPLY_MARGIN: Final = 0.001
+"""How far a reply stands above its question, as a share of the question's score."""
+_QUESTION_MARKS: Final = ("?", "？", "؟")
+_WORD: Final = re.compile(r"\w+")
 _NAME: Final = re.compile(r"[^\W\d_]\w+")
 _ENDS: Final = '.!?…:;"“”«»()[]-–—'
 _PRONOUNS: Final = re.compile(
@@ -80,6 +88,32 @@ def embedded_with(text: str, history: Sequence[str]) -> str:
         return text
     before = " ".join(history[-TURNS:])
     return f"{before[-_MAX_EMBEDDED_LETTERS:]} {text}".strip()
+
+
+def is_by(people: Sequence[str], speaker: str) -> bool:
+    """Return whether a speaker is one of some people, by a word of the name; names of people are folded."""
+    return not set(people).isdisjoint(_WORD.findall(folded(speaker)))
+
+
+def reply_leads(people: Sequence[str], turns: Sequence[Memory], scores: Sequence[float]) -> list[float]:
+    """Return what each turn needs to stand above the question that it replies to; 0 if it does, or to none.
+
+    A reply is a turn of one of `people`, whom the query names, right after a turn of another speaker that
+    ends with a question. Of a query about Anna that question is no answer, however alike it is.
+    """
+    leads = [0.0] * len(turns)
+    if not people:
+        return leads
+    numbers = {(turn.source.session, turn.source.position): number for number, turn in enumerate(turns)}
+    for asking, score in zip(turns, scores, strict=True):
+        source = asking.source
+        if not source.is_turn or not asking.content.rstrip().endswith(_QUESTION_MARKS):
+            continue
+        number = numbers.get((source.session, (source.position or 0) + 1))
+        if number is None or not is_by(people, turns[number].source.speaker) or is_by(people, source.speaker):
+            continue
+        leads[number] = max(0.0, score * (1 + _REPLY_MARGIN) - scores[number])
+    return leads
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
+from memorata.engine.recall.conversation import is_by
 from memorata.engine.recall.fusion import LEXICAL, SOFT, VECTOR, Trace
 from memorata.engine.recall.query import ParsedQuery, word_terms
 from memorata.index.index import Speakers
@@ -41,6 +42,8 @@ EVIDENCE_WEIGHTS: Final = (0.15, 0.07, 0.318, 0.389)
 The first is half of the learnt weight (0.306): it finds as much, and keeps memories of another speaker among
 the first, for queries that name the wrong person (LoCoMo's fifth kind of question: hit@5 60 to 80).
 """
+TEXT_PARTS: Final = (*EVIDENCE, "a reply to the question before it")
+"""The names of all that a text may add to a score, in explanations."""
 _NO_EVIDENCE: Final = (0.0, 0.0, 0.0, 0.0)
 _OWN_QUESTION: Final = 0.4
 """Value of a question by the named speaker: it is about someone else."""
@@ -178,7 +181,7 @@ def person_match(requirements: Requirements, memory: Memory, words: Sequence[str
         statement_words = words if statement is text and words is not None else _words(statement)
         return not _SECOND_PERSON.isdisjoint(statement_words) and _FIRST_PERSON.isdisjoint(statement_words)
 
-    if spoken and not set(requirements.people).isdisjoint(_WORD.findall(folded(speaker))):
+    if spoken and is_by(requirements.people, speaker):
         return _OWN_QUESTION if statement is not text and (_is_short(statement) or to_you()) else 1.0
     plain = folded(text)
     if any(name in plain and _is_mentioned(name, plain, spoken) for name in requirements.people):
@@ -246,7 +249,7 @@ def lifted(score: float, parts: Sequence[float]) -> float:
 
 def explained_with_text(explain: Callable[[], Explanation], parts: Sequence[float]) -> Explanation:
     """Return the explanation of a score to which the text added something."""
-    leaves = [Explanation.leaf(name, value) for name, value in zip(EVIDENCE, parts, strict=True) if value]
+    leaves = [Explanation.leaf(name, value) for name, value in zip(TEXT_PARTS, parts, strict=True) if value]
     return Explanation.of("sum", "with what its text says", [explain(), *leaves])
 
 
@@ -254,9 +257,7 @@ def _speaks_in(requirements: Requirements, session: str) -> bool:
     """Return whether a named person speaks in a session; True where the session has no speakers."""
     assert requirements.speakers is not None  # a pair implies a named speaker
     names = requirements.speakers.of(session)
-    return not names or any(
-        not set(requirements.people).isdisjoint(_WORD.findall(folded(name))) for name in names
-    )
+    return not names or any(is_by(requirements.people, name) for name in names)
 
 
 def _outside_questions(text: str) -> str:

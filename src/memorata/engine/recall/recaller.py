@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from operator import add
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -15,7 +16,7 @@ from memorata._frozen import frozen, unchecked
 from memorata.embed.port import Reranker
 from memorata.embed.token_table import TokenTable
 from memorata.engine.embedding import CurrentEmbedder, Embedding
-from memorata.engine.recall.conversation import background, embedded_with, with_names
+from memorata.engine.recall.conversation import background, embedded_with, reply_leads, with_names
 from memorata.engine.recall.evidence import (
     Estimates,
     Requirements,
@@ -456,7 +457,10 @@ def _hits(
     parts = text_parts(requirements, memories[:depth], scores[0]) if depth and scores else []
     order = list(range(len(scores)))
     if parts:
-        scores[: len(parts)] = map(lifted, scores, parts)
+        first = list(map(lifted, scores, parts))
+        leads = reply_leads(requirements.people, memories[:depth], first)
+        parts = [[*own, lead] for own, lead in zip(parts, leads, strict=True)]
+        scores[: len(parts)] = map(add, first, leads)
         order.sort(key=lambda number: -scores[number])
     estimates.lifted, estimates.order = scores, order[:limit]
 
