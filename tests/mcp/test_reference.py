@@ -8,66 +8,91 @@ import pytest
 from mcp import Client
 
 from memorata.engine import Engine
-from memorata.mcp.reference import KnowledgeGraph
+from memorata.mcp.reference import REFERENCE
 from memorata.model.errors import InvalidArgument
+
+Graph = Callable[..., Any]
+ANNA, BOB, BANK = (
+    {"name": "Anna", "entityType": "person", "observations": ["Likes green tea", "Works with Bob"]},
+    {"name": "Bob", "entityType": "person", "observations": []},
+    {"name": "Bank", "entityType": "company", "observations": ["Stands in Lisbon"]},
+)
+
+
+def edge(source: str, type_: str, target: str) -> dict[str, str]:
+    return {"from": source, "to": target, "relationType": type_}
+
+
+def tools_of(engine: Engine) -> Graph:
+    """Return what calls a tool by its name, and returns the data of its answer."""
+    tools = {tool.name: tool for tool in REFERENCE}
+
+    def call(name: str, **arguments: Any) -> Any:
+        return tools[name].run(engine, tools[name].validated(arguments)).data
+
+    return call
 
 
 @pytest.fixture
-def graph(engine: Engine) -> KnowledgeGraph:
-    made = KnowledgeGraph(engine)
-    made.create_entities([("Anna", "person", ["Likes green tea", "Works with Bob"]), ("Bob", "person", [])])
-    made.create_entities([("Bank", "company", ["Stands in Lisbon"])])
-    made.create_relations([("Anna", "Bank", "works_at"), ("Anna", "Bob", "knows")])
-    return made
+def graph(engine: Engine) -> Graph:
+    call = tools_of(engine)
+    call("create_entities", entities=[ANNA, BOB])
+    call("create_entities", entities=[BANK])
+    call("create_relations", relations=[edge("Anna", "works_at", "Bank"), edge("Anna", "knows", "Bob")])
+    return call
 
 
-def test_the_whole_graph_is_told_in_the_order_of_creation(graph: KnowledgeGraph) -> None:
-    assert graph.read() == {
-        "entities": [
-            {"name": "Anna", "entityType": "person", "observations": ["Likes green tea", "Works with Bob"]},
-            {"name": "Bob", "entityType": "person", "observations": []},
-            {"name": "Bank", "entityType": "company", "observations": ["Stands in Lisbon"]},
-        ],
-        "relations": [
-            {"from": "Anna", "to": "Bank", "relationType": "works_at"},
-            {"from": "Anna", "to": "Bob", "relationType": "knows"},
-        ],
+def test_the_whole_graph_is_told_in_the_order_of_creation(graph: Graph) -> None:
+    assert graph("read_graph") == {
+        "entities": [ANNA, BOB, BANK],
+        "relations": [edge("Anna", "works_at", "Bank"), edge("Anna", "knows", "Bob")],
     }
 
 
-def test_what_exists_is_passed_over(graph: KnowledgeGraph) -> None:
-    before = graph.read()
-    assert graph.create_entities([("Anna", "robot", ["x"])]) == []
-    assert graph.create_relations([("Anna", "Bob", "knows")]) == []
-    assert graph.add_observations([("Anna", ["Likes green tea"])]) == [
-        {"entityName": "Anna", "addedObservations": []}
-    ]
-    assert graph.read() == before
-    twice = graph.create_entities([("Zoe", "person", ["a", "a"]), ("Zoe", "robot", [])])
-    assert twice == [{"name": "Zoe", "entityType": "person", "observations": ["a"]}]
+def test_what_exists_is_passed_over(graph: Graph) -> None:
+    before = graph("read_graph")
+    robot = {"name": "Anna", "entityType": "robot", "observations": ["x"]}
+    assert graph("create_entities", entities=[robot]) == {"entities": []}
+    assert graph("create_relations", relations=[edge("Anna", "knows", "Bob")]) == {"relations": []}
+    known = [{"entityName": "Anna", "contents": ["Likes green tea"]}]
+    assert graph("add_observations", observations=known) == {
+        "results": [{"entityName": "Anna", "addedObservations": []}]
+    }
+    assert graph("read_graph") == before
+    zoe = {"name": "Zoe", "entityType": "person", "observations": ["a", "a"]}
+    twice = graph("create_entities", entities=[zoe, {**zoe, "entityType": "robot"}])
+    assert twice == {"entities": [{**zoe, "observations": ["a"]}]}
+    both = [edge("Bob", "likes", "Bank")] * 2
+    assert graph("create_relations", relations=both) == {"relations": both[:1]}
+    again = [{"entityName": "Zoe", "contents": ["b", "b"]}, {"entityName": "Zoe", "contents": ["b"]}]
+    added = graph("add_observations", observations=again)["results"]
+    assert [each["addedObservations"] for each in added] == [["b"], []]
 
 
-def test_two_entities_may_have_the_same_observation(graph: KnowledgeGraph) -> None:
-    graph.add_observations([("Bob", ["Likes green tea"])])
-    graph.create_entities([("Zoe", "person", ["Likes green tea"]), ("Ida", "person", ["Likes green tea"])])
-    told = {each["name"]: each["observations"] for each in graph.read()["entities"]}
-    assert [told[name] for name in ("Bob", "Zoe", "Ida")] == [["Likes green tea"]] * 3
+def test_two_entities_may_have_the_same_observation(graph: Graph) -> None:
+    same = ["Likes green tea"]
+    graph("add_observations", observations=[{"entityName": "Bob", "contents": same}])
+    new = [{"name": name, "entityType": "person", "observations": same} for name in ("Zoe", "Ida")]
+    graph("create_entities", entities=new)
+    told = {each["name"]: each["observations"] for each in graph("read_graph")["entities"]}
+    assert [told[name] for name in ("Bob", "Zoe", "Ida")] == [same] * 3
     assert told["Anna"] == ["Likes green tea", "Works with Bob"]
 
 
-def test_observations_and_relations_need_entities_that_exist(graph: KnowledgeGraph) -> None:
-    before = graph.read()
+def test_observations_and_relations_need_entities_that_exist(graph: Graph) -> None:
+    before = graph("read_graph")
+    new = [{"entityName": name, "contents": ["new"]} for name in ("Anna", "Nobody")]
     with pytest.raises(InvalidArgument, match="entityName must be the name of an entity that exists"):
-        graph.add_observations([("Anna", ["new"]), ("Nobody", ["x"])])
+        graph("add_observations", observations=new)
+    edges = [edge("Bob", "likes", "Bank"), edge("Anna", "knows", "Nobody")]
     with pytest.raises(InvalidArgument, match="to must be the name of an entity that exists"):
-        graph.create_relations([("Bob", "Bank", "likes"), ("Anna", "Nobody", "knows")])
-    assert graph.read() == before
+        graph("create_relations", relations=edges)
+    assert graph("read_graph") == before
 
 
-def test_nodes_are_opened_with_their_relations(graph: KnowledgeGraph) -> None:
-    opened = graph.open(["Bob", "Nobody"])
-    assert [each["name"] for each in opened["entities"]] == ["Bob"]
-    assert opened["relations"] == [{"from": "Anna", "to": "Bob", "relationType": "knows"}]
+def test_nodes_are_opened_with_their_relations(graph: Graph) -> None:
+    opened = graph("open_nodes", names=["Bob", "Nobody"])
+    assert opened == {"entities": [BOB], "relations": [edge("Anna", "knows", "Bob")]}
 
 
 @pytest.mark.parametrize(
@@ -80,44 +105,43 @@ def test_nodes_are_opened_with_their_relations(graph: KnowledgeGraph) -> None:
         ("zebra", []),
     ],
 )
-def test_nodes_are_found_by_name_type_and_observation(
-    graph: KnowledgeGraph, query: str, names: list[str]
-) -> None:
-    assert [each["name"] for each in graph.search(query)["entities"]] == names
+def test_nodes_are_found_by_name_type_and_observation(graph: Graph, query: str, names: list[str]) -> None:
+    assert [each["name"] for each in graph("search_nodes", query=query)["entities"]] == names
 
 
-def test_a_question_in_words_finds_what_no_substring_would(graph: KnowledgeGraph) -> None:
-    assert "Anna" in [each["name"] for each in graph.search("which tea is green?")["entities"]]
-    assert len(graph.search("")["entities"]) == 3
+def test_a_question_in_words_finds_what_no_substring_would(graph: Graph) -> None:
+    assert ANNA in graph("search_nodes", query="which tea is green?")["entities"]
+    assert len(graph("search_nodes", query="")["entities"]) == 3
 
 
-def test_what_is_deleted_is_gone_from_the_graph_and_from_recall(
-    graph: KnowledgeGraph, engine: Engine
-) -> None:
-    assert graph.delete_observations([("Anna", ["Likes green tea", "never said"])]) == 1
-    assert graph.delete_relations([("Anna", "Bob", "knows"), ("Bob", "Anna", "knows")]) == 1
+def test_what_is_deleted_is_gone_from_the_graph_and_from_recall(graph: Graph, engine: Engine) -> None:
+    unwanted = [{"entityName": "Anna", "observations": ["Likes green tea", "never said"]}]
+    edges = [edge("Anna", "knows", "Bob"), edge("Bob", "knows", "Anna")]
+    assert "1 of 2 observations" in graph("delete_observations", deletions=unwanted)["message"]
+    assert "1 of 2 relations" in graph("delete_relations", relations=edges)["message"]
     assert not engine.recall("green tea").hits
-    assert graph.delete_entities(["Bank", "Nobody"]) == 1
-    assert graph.read() == {
-        "entities": [
-            {"name": "Anna", "entityType": "person", "observations": ["Works with Bob"]},
-            {"name": "Bob", "entityType": "person", "observations": []},
-        ],
-        "relations": [],
-    }
+    assert "1 of 2 entities" in graph("delete_entities", entityNames=["Bank", "Nobody"])["message"]
+    left = {"entities": [{**ANNA, "observations": ["Works with Bob"]}, BOB], "relations": []}
+    assert graph("read_graph") == left
     assert engine.entities.relations() == ()
-    assert graph.delete_entities([]) == graph.delete_observations([]) == graph.delete_relations([]) == 0
+    for nothing in (
+        graph("delete_entities", entityNames=[]),
+        graph("delete_observations", deletions=[]),
+        graph("delete_relations", relations=[]),
+    ):
+        assert nothing["success"]
+    assert graph("read_graph") == left
 
 
-def test_a_deleted_entity_can_be_created_anew(graph: KnowledgeGraph) -> None:
-    graph.delete_entities(["Bob"])
-    assert graph.create_entities([("Bob", "dog", ["Barks"])])[0]["entityType"] == "dog"
-    assert graph.open(["Bob"])["entities"] == [
-        {"name": "Bob", "entityType": "dog", "observations": ["Barks"]}
-    ]
+def test_a_deleted_entity_can_be_created_anew(graph: Graph) -> None:
+    graph("delete_entities", entityNames=["Bob"])
+    dog = {"name": "Bob", "entityType": "dog", "observations": ["Barks"]}
+    assert graph("create_entities", entities=[dog]) == {"entities": [dog]}
+    assert graph("open_nodes", names=["Bob"])["entities"] == [dog]
 
 
-def test_observations_are_memories_like_any_other(graph: KnowledgeGraph, engine: Engine) -> None:
+@pytest.mark.usefixtures("graph")
+def test_observations_are_memories_like_any_other(engine: Engine) -> None:
     (hit, *_) = engine.recall("green tea").hits
     assert (hit.memory.content, hit.memory.entities[0]) == ("Likes green tea", "Anna")
     assert engine.entities.get("Anna").entity.type == "person"
@@ -125,9 +149,10 @@ def test_observations_are_memories_like_any_other(graph: KnowledgeGraph, engine:
 
 @pytest.mark.untraced
 def test_a_graph_of_many_pages_is_told_whole(engine: Engine) -> None:
-    graph = KnowledgeGraph(engine)
-    graph.create_entities([(f"Node {number}", "thing", ["seen"]) for number in range(510)])
-    assert [each["name"] for each in graph.read()["entities"]] == [f"Node {n}" for n in range(510)]
+    graph = tools_of(engine)
+    nodes = [{"name": f"Node {n}", "entityType": "thing", "observations": ["seen"]} for n in range(510)]
+    graph("create_entities", entities=nodes)
+    assert graph("read_graph")["entities"] == nodes
 
 
 Talk = Callable[..., Any]
