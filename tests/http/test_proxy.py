@@ -19,10 +19,10 @@ from memorata import Engine
 from memorata.engine.access import ApiKeys
 from memorata.http import proxy as proxies
 from memorata.http.proxy import Proxy, ProxySettings
-from memorata.http.server import address_of, listening
 from memorata.model.errors import InvalidArgument
 from memorata.service.conversation import Conversation
 from memorata.service.data_rows import RECALLED_TAG
+from memorata.service.sockets import address_of, listening
 
 TEA = "Anna prefers green tea in the morning."
 PROMPT = "Which tea does Anna prefer?"

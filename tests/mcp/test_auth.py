@@ -1,7 +1,6 @@
 """Over HTTP with keys: who may call, in which namespace, and tokens of an issuer, by the SDK's own client."""
 
 import asyncio
-import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -254,9 +253,12 @@ def test_both_kinds_of_token_are_good_where_an_issuer_is_named(issuer: Issuer, k
     assert asyncio.run(verifier.verify_token("rcl_unknown")) is None
 
 
-def test_other_addresses_are_served_with_keys_alone() -> None:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port = sock.getsockname()[1]
-    with mcp_server._listening("0.0.0.0", port, keys=True) as listening:
-        assert listening.getsockname()[1] == port
+def test_other_addresses_are_served_with_keys(
+    engine: Engine, keys: ApiKeys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+    told: list[str] = []
+    mcp_server.serve_http(
+        lambda: nullcontext(engine), "0.0.0.0", 0, told.append, verifier=lambda engine: Verifier(keys)
+    )
+    assert told[0].startswith("http://0.0.0.0:")

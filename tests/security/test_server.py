@@ -17,8 +17,9 @@ from memorata.http.app import create_api
 from memorata.http.middleware import Limits
 from memorata.model.errors import InvalidArgument, NotAdmitted
 from memorata.service import auth
-from memorata.service.auth import FAILURES, RateLimiter, Sessions, check_network
+from memorata.service.auth import FAILURES, RateLimiter, Sessions
 from memorata.service.formats.record import Notes
+from memorata.service.sockets import check_network
 from memorata.service.transfer import sources
 from memorata.web.app import create_pages
 

@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from errno import EACCES, EADDRINUSE
 from functools import partial
-from os import strerror
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -69,7 +67,7 @@ def mcp(
     ),
 ) -> None:
     """Serve this memory to agents by the Model Context Protocol."""
-    from memorata.service.auth import is_loopback
+    from memorata.service.sockets import is_loopback
 
     if (issuer is None) != (resource is None):
         raise NotGiven("--issuer", "together with --resource, the address that its tokens are for")
@@ -101,12 +99,10 @@ def _verifier(engine: Engine, *, host: str, issuer: str | None, resource: str | 
     """Return the verifier of the tokens of agents; without an issuer there must be a key."""
     from memorata.engine.access import ApiKeys
     from memorata.mcp.auth import Issuer, Verifier
-    from memorata.service.auth import is_loopback
 
     keys = ApiKeys(engine.store)
     if issuer is None or resource is None:
-        if not _has_key(keys):
-            raise _key_needed(host, loopback=is_loopback(host))
+        _check_key(keys, host)
         return Verifier(keys)
     return Verifier(keys, Issuer(issuer, resource))
 
@@ -183,10 +179,9 @@ def serve(
         raise MissingExtra("The server", "'memorata[server]'") from error
     from memorata.engine.access import ApiKeys
     from memorata.engine.query_vectors import load_models, prepare_to_serve
-    from memorata.service.auth import check_network, is_loopback
+    from memorata.service.sockets import address_of, check_network, is_loopback, listening
 
-    loopback = is_loopback(host)
-    required = require_key or not loopback
+    required = require_key or not is_loopback(host)
     if not required and "*" in (cors or ()):
         raise InvalidArgument("--cors", "*", "the sites that may, unless a key is needed (--require-key)")
     for proxy in trusted_proxy or ():
@@ -196,7 +191,7 @@ def serve(
     limits = Limits(body=max_body, rate=rate, burst=burst, seconds=timeout, threads=threads)
     if required and not session.settings.db.exists():
         # Without a database there is no key, and none has to be created to find that out.
-        raise _key_needed(host, loopback=loopback)
+        _check_key(None, host)
     hosts = None if required and not allow_host else {*LOOPBACK_NAMES, host, *(allow_host or ())}
     telemetry.set_up(log_level, contents=log_contents)
 
@@ -224,13 +219,12 @@ def serve(
         _check_workers(session, workers)
     with ExitStack() as stack:
         engine = stack.enter_context(session.memory(create=True, embed=True))
-        if required and not _has_key(ApiKeys(engine.store)):
-            raise _key_needed(host, loopback=loopback)
-        with _free_port(port):
-            sock = stack.enter_context(closing(server.listening(host, port)))
+        if required:
+            _check_key(ApiKeys(engine.store), host)
+        sock = stack.enter_context(closing(listening(host, port)))
 
         def announce() -> None:
-            address = server.address_of(sock)
+            address = address_of(sock)
             if session.output.json:
                 session.output.data({"address": address, "key_required": required})
             else:
@@ -298,15 +292,15 @@ def proxy(
     except ModuleNotFoundError as error:
         raise MissingExtra("The proxy", "'memorata[proxy]'") from error
     from memorata.engine.access import ApiKeys
-    from memorata.service.auth import is_loopback
+    from memorata.service.sockets import is_loopback
 
     checked_upstream(upstream)
     # Prompts hold keys and passwords more often than memories that are chosen.
     redact = True if session.settings.origin("redact") == "default" else None
     with session.memory(create=True, embed=True, redact=redact) as engine:
         keys = None if is_loopback(host) else ApiKeys(engine.store, required=True)
-        if keys is not None and not _has_key(keys):
-            raise _key_needed(host, loopback=False)
+        if keys is not None:
+            _check_key(keys, host)
         settings = ProxySettings(limit=limit, budget=budget, capture=not no_capture)
         # A chat does not wait until a model is loaded.
         engine.recall("warm up")
@@ -315,32 +309,20 @@ def proxy(
         def announce(address: str) -> None:
             session.output.say(f"Proxy for {upstream} at {address}/v1", "")
 
-        with _free_port(port):
-            serve_proxy(app, host, port, announce)
+        serve_proxy(app, host, port, announce)
 
 
-@contextmanager
-def _free_port(port: int) -> Iterator[None]:
-    """Turn the error of a port that cannot be listened at into one about the option."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (EADDRINUSE, EACCES):
-            raise
-        raise InvalidArgument("--port", port, f"one that is free ({strerror(error.errno)})") from error
+def _check_key(keys: ApiKeys | None, host: str) -> None:
+    """Raise unless there is a valid key; without a database there is none."""
+    from memorata.service.sockets import is_loopback
 
-
-def _has_key(keys: ApiKeys) -> bool:
-    """Return whether there is a valid key."""
     now = datetime.now(UTC)
-    return any(key.holds_at(now) for key in keys.list())
-
-
-def _key_needed(host: str, *, loopback: bool) -> InvalidArgument:
+    if keys is not None and any(key.holds_at(now) for key in keys.list()):
+        return
     first = "as long as there is no key; make one first: " + _CREATE_KEY
-    if loopback:
-        return InvalidArgument("--require-key", True, f"left out {first}")
-    return InvalidArgument("--host", host, f"127.0.0.1 {first}")
+    if is_loopback(host):
+        raise InvalidArgument("--require-key", True, f"left out {first}")
+    raise InvalidArgument("--host", host, f"127.0.0.1 {first}")
 
 
 def create(

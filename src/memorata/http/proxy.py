@@ -27,7 +27,7 @@ from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.access import WRITE, ApiKeys
 from memorata.http.middleware import LOOPBACK_NAMES
-from memorata.http.server import address_of, leave, listening
+from memorata.http.server import leave
 from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument, MemorataError
 from memorata.service.conversation import (
@@ -38,6 +38,7 @@ from memorata.service.conversation import (
     namespace_segment,
     user_of,
 )
+from memorata.service.sockets import address_of, listening
 
 NAMESPACE: Final = "x-memorata-namespace"
 SESSION: Final = "x-memorata-session"

@@ -24,8 +24,8 @@ from starlette.types import ASGIApp
 from memorata.http.connections import Connections, connection_bound, protocol_of
 from memorata.http.context import ServerState
 from memorata.http.telemetry import log_event
+from memorata.service.sockets import BACKLOG
 
-_BACKLOG: Final = 1_024
 _MAX_ACCEPTED_PER_TICK: Final = 64
 """How many connections are accepted before the first of them is looked at: they need descriptors too."""
 _TICKS_PER_SWEEP: Final = 10
@@ -75,34 +75,13 @@ def serve(
         signal.signal(signal.SIGTERM, before)
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
-
-    >>> with listening("127.0.0.1", 0) as sock:
-    ...     address_of(sock).startswith("http://127.0.0.1:")
-    True
-    """
-    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    sock = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
-    # Connections inherit it. Without, the second packet of an answer waits until the first is acknowledged:
-    # 40 ms for every recall. asyncio sets it only for sockets that were made with the protocol's number.
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return sock
-
-
 def listening_file(path: str) -> socket.socket:
     """Return a socket that listens in the file system, for this user alone."""
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     sock.bind(path)
     os.chmod(path, 0o600)
-    sock.listen(_BACKLOG)
+    sock.listen(BACKLOG)
     return sock
-
-
-def address_of(sock: socket.socket) -> str:
-    """Return the address that a socket listens at, as a browser takes it."""
-    host, port = sock.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class _Server(uvicorn.Server):
@@ -124,7 +103,7 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         for sock in sockets or ():
             # How many wait to be accepted is another number than how many are accepted at once.
-            sock.listen(_BACKLOG)
+            sock.listen(BACKLOG)
         if self.started:
             log_event("started")
             self._announce()

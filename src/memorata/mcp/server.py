@@ -18,9 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -127,7 +125,6 @@ MAX_BODY_BYTES: Final = 1024**2
 
 _Answer = TypeVar("_Answer")
 _GRACE_SECONDS: Final = 5
-_BACKLOG: Final = 128
 
 
 def server(runner: EngineRunner, *, reference: bool = False) -> Server[Any]:
@@ -294,8 +291,14 @@ def serve_http(
     import uvicorn
 
     from memorata.engine.query_vectors import prepare_to_serve
+    from memorata.model.errors import InvalidArgument
+    from memorata.service.sockets import is_loopback, listening
 
-    listening = _listening(host, port, keys=verifier is not None)
+    if verifier is None and not is_loopback(host):
+        raise InvalidArgument(
+            "--host", host, "127.0.0.1, ::1 or localhost: without keys, only this machine is served"
+        )
+    sock = listening(host, port)
     runner = EngineRunner(opening)
     try:
         prepare_to_serve(runner.engine())
@@ -320,32 +323,8 @@ def serve_http(
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
         name = f"[{host}]" if ":" in host else host
-        announce(f"http://{name}:{listening.getsockname()[1]}{PATH}")
-        uvicorn.Server(config).run([listening])
+        announce(f"http://{name}:{sock.getsockname()[1]}{PATH}")
+        uvicorn.Server(config).run([sock])
     finally:
-        listening.close()
+        sock.close()
         runner.close()
-
-
-def _listening(host: str, port: int, *, keys: bool = False) -> socket.socket:
-    from memorata.model.errors import InvalidArgument
-    from memorata.service.auth import is_loopback
-
-    if not keys and not is_loopback(host):
-        raise InvalidArgument(
-            "--host", host, "127.0.0.1, ::1 or localhost: without keys, only this machine is served"
-        )
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        if os.name == "posix":  # elsewhere it would let two programs listen on one port
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Connections inherit it: no packet waits for the acknowledgement of the one before.
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        listening.bind((host, port))
-        # From here on connections wait in the backlog, and are not refused.
-        listening.listen(_BACKLOG)
-    except OSError as error:
-        listening.close()
-        raise InvalidArgument("--port", port, f"one that is free ({error.strerror})") from error
-    return listening

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from typing import Final
 from memorata._frozen import frozen
 from memorata.engine.access import LOCAL, Access, ApiKeys
 from memorata.model import checks
-from memorata.model.errors import InvalidArgument, NotAdmitted
+from memorata.model.errors import NotAdmitted
 
 SESSION_LIFETIME: Final = timedelta(hours=12)
 MAX_LOGINS: Final = 100
@@ -172,21 +171,3 @@ class Sessions:
 
     def _signature(self, purpose: str, text: str) -> str:
         return hmac.new(self._secret, f"{purpose}:{text}".encode(), hashlib.sha256).hexdigest()
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host is one of this machine alone: an address of loopback, or localhost."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def check_network(argument: str, value: str) -> None:
-    """Raise unless a text is an address or a network of addresses."""
-    try:
-        ipaddress.ip_network(value, strict=False)
-    except ValueError:
-        raise InvalidArgument(argument, value, "an address, or a network such as 10.0.0.0/8") from None

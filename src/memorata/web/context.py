@@ -30,9 +30,10 @@ from memorata.engine import Engine
 from memorata.engine.access import Access, ApiKeys
 from memorata.model import errors
 from memorata.model.checks import DEFAULT_NAMESPACE
-from memorata.service.auth import SESSION_LIFETIME, Session, Sessions, is_loopback
+from memorata.service.auth import SESSION_LIFETIME, Session, Sessions
 from memorata.service.errors import kind_of
 from memorata.service.jobs import Job, Jobs
+from memorata.service.sockets import is_loopback
 from memorata.web.forms import Values, joined
 
 COOKIE: Final = "memorata"

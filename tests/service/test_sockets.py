@@ -4,14 +4,15 @@ import socket
 
 import pytest
 
-from memorata.http.server import address_of, listening
+from memorata.model.errors import InvalidArgument
+from memorata.service.sockets import address_of, is_loopback, listening
 
 
 def test_a_free_port_is_found_and_told() -> None:
     with listening("127.0.0.1", 0) as sock:
         address = address_of(sock)
         assert address == f"http://127.0.0.1:{sock.getsockname()[1]}"
-        with pytest.raises(OSError, match="in use"), listening("127.0.0.1", sock.getsockname()[1]):
+        with pytest.raises(InvalidArgument, match="in use"), listening("127.0.0.1", sock.getsockname()[1]):
             pass
 
 
@@ -27,3 +28,8 @@ def test_an_address_of_version_six_is_in_brackets() -> None:
         pytest.skip("this machine has no IPv6")
     with listening("::1", 0) as sock:
         assert address_of(sock).startswith("http://[::1]:")
+
+
+def test_what_is_loopback() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "localhost", "LOCALHOST", "::1")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "", "10.0.0.1", "localhost.example")))
