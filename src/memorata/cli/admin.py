@@ -181,9 +181,7 @@ def index(session: Session) -> None:
             progress=lambda what, count, total: advance("indexing", count, total or None)
         )
     made = f"made {counted(done.made, 'index', 'indexes')}" if done.made else "nothing to index"
-    output.result(done, made)
-    for leg, method in () if output.json else done.methods.items():
-        output.say(f"{leg} leg: {method}")
+    output.result(done, made, notes=(f"{leg} leg: {method}" for leg, method in done.methods.items()))
 
 
 def distribute(
@@ -290,12 +288,9 @@ def bench(
             "recall_ms": recall,
             "search_ms": search,
         },
+        note="One run on this machine, with short made-up sentences, while other programs were running too: "
+        "an impression, not a benchmark.",
     )
-    if not session.output.json:
-        session.output.say(
-            "One run on this machine, with short made-up sentences, while other programs were running too: "
-            "an impression, not a benchmark."
-        )
 
 
 def sentences(count: int) -> Iterator[str]:

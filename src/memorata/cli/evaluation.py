@@ -160,9 +160,6 @@ def suite(
         run = partial(run_suite, sets=only or (), most_questions=limit_questions, timed=not ablate)
         results = list(run(folder, recipes, embedder, progress=session.output.say))
     rows = suite_rows(results, by_kind=kinds)
-    if session.output.json:
-        session.output.data({"rows": rows})
-        return
     session.output.table(
         ("set", "recipe", "questions", "hit@1", "hit@5", "nDCG@10", "mrr", "AUROC", "ms"),
         [
@@ -176,8 +173,9 @@ def suite(
             )
             for row in rows
         ],
+        data={"rows": rows},
+        note="AUROC: how often an answerable question has a higher confidence than another.",
     )
-    session.output.say("AUROC: how often an answerable question has a higher confidence than another.")
 
 
 def score(
@@ -228,9 +226,8 @@ def report(
     scored = scored_runs(run_files(runs), **labels)
     report_files = write_report(output, [section.best_first() for section in sections(scored)])
     files = list(map(str, report_files))
-    session.output.result({"runs": len(scored), "files": files}, *files)
-    if not session.output.json:
-        session.output.say(f"about {counted(len(scored), 'run')}")
+    about = f"about {counted(len(scored), 'run')}"
+    session.output.result({"runs": len(scored), "files": files}, *files, notes=[about])
 
 
 def scored_runs(

@@ -99,14 +99,12 @@ def _aliases(session: Session, word: str | None, *, undo: bool, restore: bool) -
         if word is not None and (undo or restore):
             engine.entities.undo_alias(word, restore=restore)
         aliases = engine.entities.aliases()
-    if session.output.json:
-        session.output.data({"aliases": aliases})
-        return
+    lines = []
     for alias in aliases:
         stands = "itself (undone)" if alias.undone else visible(alias.name)
-        session.output.line(f"{alias.memories}\t{one_line(alias.word)}\t{stands}")
-    if not aliases:
-        session.output.say("No nickname of a speaker is known here")
+        lines.append(f"{alias.memories}\t{one_line(alias.word)}\t{stands}")
+    empty = "" if aliases else "No nickname of a speaker is known here"
+    session.output.result({"aliases": aliases}, *lines, notes=[empty])
 
 
 def about(

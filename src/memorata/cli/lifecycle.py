@@ -63,13 +63,13 @@ def maintain(
                 skipped.append({"namespace": path, "reason": str(busy)})
                 output.warn(str(busy))
     lines = [line for report in reports for line in _report_lines(report)]
-    output.result({"namespaces": [report.as_dict() for report in reports], "skipped": skipped}, *lines)
-    if output.json:
-        return
+    note = ""
     if dry_run:
-        output.say("Nothing was changed; without --dry-run it is.")
+        note = "Nothing was changed; without --dry-run it is."
     elif any(report.expired for report in reports):
-        output.say("What expired is forgotten; restore brings it back, pin keeps it.")
+        note = "What expired is forgotten; restore brings it back, pin keeps it."
+    data = {"namespaces": [report.as_dict() for report in reports], "skipped": skipped}
+    output.result(data, *lines, notes=[note])
 
 
 def consolidate(
@@ -271,9 +271,9 @@ def _undo(session: Session, engine: Engine, run: int | None) -> None:
         output.result({"reinstated": [], "left": []})
         session.leave(NOT_FOUND, "There is no run to undo.")
     undone = engine.duplicates.undo(run)
-    output.result(undone, f"reinstated {memories(len(undone.reinstated))}")
-    if undone.left and not output.json:
-        output.say(f"{len(undone.left):,} stay superseded: what they repeat has been corrected since")
+    stay = f"{len(undone.left):,} stay superseded: what they repeat has been corrected since"
+    reinstated = f"reinstated {memories(len(undone.reinstated))}"
+    output.result(undone, reinstated, notes=[stay if undone.left else ""])
 
 
 def _show_runs(session: Session, engine: Engine) -> None:
@@ -283,9 +283,7 @@ def _show_runs(session: Session, engine: Engine) -> None:
         state = "undone" if run.undone_at else "done" if run.finished_at else "interrupted"
         started = f"{run.started_at:%Y-%m-%d %H:%M}"
         lines.append(f"{run.number}\t{started}\t{state}\t{run.repeats}\t{run.strategy}")
-    session.output.result({"runs": runs}, *lines)
-    if not runs and not session.output.json:
-        session.output.say("There was no run yet.")
+    session.output.result({"runs": runs}, *lines, notes=["" if runs else "There was no run yet."])
 
 
 def _show_contradictions(output: Output, engine: Engine, pairs: Sequence[Contradiction]) -> None:

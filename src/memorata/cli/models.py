@@ -37,10 +37,9 @@ def list_(session: Session) -> None:
         rows.append({**row, "installed": is_there, "licence": entry.description.licence})
         size = f"{entry.megabytes} MB" if output.terminal else str(entry.megabytes)
         cells.append((entry.name, "installed" if is_there else "", size, entry.summary))
-    data = {"models": rows, "folder": str(session.settings.models)}
-    output.table((), cells, style="", unbroken=3, data=data)
-    if not output.json:
-        output.say(f"in {session.settings.models}")
+    folder = session.settings.models
+    data = {"models": rows, "folder": str(folder)}
+    output.table((), cells, style="", unbroken=3, data=data, note=f"in {folder}")
 
 
 def install(
@@ -121,9 +120,8 @@ def verify(
             states[name] = str(error)
     rows = [{"name": name, "sound": not state, "problem": state} for name, state in states.items()]
     lines = [f"{name}: {state or 'verified'}" for name, state in states.items()]
-    session.output.result({"models": rows}, *lines)
-    if not states and not session.output.json:
-        session.output.say(f"no models are installed in {folder}")
+    empty = "" if states else f"no models are installed in {folder}"
+    session.output.result({"models": rows}, *lines, notes=[empty])
     if any(states.values()):
         session.leave(EMBEDDER)
 

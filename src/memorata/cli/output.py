@@ -130,9 +130,9 @@ class Output:
         """Draw a part of the result."""
         self.console.print(*renderables)
 
-    def pairs(self, rows: Iterable[tuple[str, str]], data: Any = None) -> None:  # noqa: ANN401 - as `plain` takes it
+    def pairs(self, rows: Iterable[tuple[str, str]], data: Any = None, note: str = "") -> None:  # noqa: ANN401 - as `plain` takes it
         """Write names and values: in two columns at a terminal, with a tab between in a pipe; or the data."""
-        self.table((), rows, style="dim", unbroken=1, data=data)
+        self.table((), rows, style="dim", unbroken=1, data=data, note=note)
 
     def table(
         self,
@@ -142,15 +142,21 @@ class Output:
         style: str = "bold",
         unbroken: int = 0,
         data: Any = None,  # noqa: ANN401 - as `plain` takes it
+        note: str = "",
     ) -> None:
         """Write rows under their heads, if there are any; a pipe gets the rows alone, with tabs.
 
         The first column is in `style`; the first `unbroken` columns are not broken on a narrow terminal. With
-        `data`, that is written instead where JSON is wanted.
+        `data`, that is written instead where JSON is wanted. A `note` follows the rows.
         """
         if self.json and data is not None:
             self.data(data)
             return
+        self._rows(heads, rows, style, unbroken)
+        if note:
+            self.say(note)
+
+    def _rows(self, heads: Sequence[str], rows: Iterable[Sequence[str]], style: str, unbroken: int) -> None:
         if not self.terminal:
             for row in rows:
                 self.line("\t".join(one_line(cell) for cell in row))
@@ -171,13 +177,15 @@ class Output:
             table.add_row(*(one_line(cell) for cell in row))
         self.show(table)
 
-    def result(self, data: Any, *lines: str) -> None:  # noqa: ANN401 - as `plain` takes it
-        """Write a result: `data` as JSON, or `lines` as text."""
+    def result(self, data: Any, *lines: str, notes: Iterable[str] = ()) -> None:  # noqa: ANN401 - as `plain` takes it
+        """Write a result: `data` as JSON, or `lines` as text and `notes` beside it."""
         if self.json:
             self.data(data)
-        else:
-            for line in lines:
-                self.line(line)
+            return
+        for line in lines:
+            self.line(line)
+        for note in filter(None, notes):
+            self.say(note)
 
     def changed(self, key: str, ids: Sequence[str], verb: str) -> None:
         """Write which memories a command has changed: their number at a terminal, their ids in a pipe."""

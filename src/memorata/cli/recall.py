@@ -328,17 +328,18 @@ def recipes(
         by_name = {**RECIPES, **{key: record.recipe for key, record in saved.items()}}
         _show_recipe(session, by_name[options.one_of("NAME", name, tuple(by_name))], saved.get(name))
         return
-    if session.output.json:
-        shipped, own = map(recipe_json, RECIPES.values()), map(saved_recipe_json, saved.values())
-        session.output.data({"recipes": list(shipped), "saved": list(own)})
-        return
     rows = [(recipe.name, recipe.doc) for recipe in RECIPES.values()]
     for own_name, record in saved.items():
         in_use = "in use; " if record.in_use else ""
         reason = record.evidence.get("reason", "saved by hand")
         rows.append((own_name, f"{in_use}version {record.versions}: {reason}"))
-    session.output.table(("recipe", "what it does"), rows)
-    session.output.say("memorata recipes NAME shows the parameters; recall --set NAME=VALUE changes one")
+    shipped, own = map(recipe_json, RECIPES.values()), map(saved_recipe_json, saved.values())
+    session.output.table(
+        ("recipe", "what it does"),
+        rows,
+        data={"recipes": list(shipped), "saved": list(own)},
+        note="memorata recipes NAME shows the parameters; recall --set NAME=VALUE changes one",
+    )
 
 
 def _saved_recipes(session: Session) -> tuple[SavedRecipe, ...]:

@@ -341,9 +341,8 @@ def create(
         raise NotGiven("--namespace", "as acme/alice, 'acme/*', '*', or several with commas")
     with _api_keys(session) as keys:
         key, token = keys.create(name, patterns.split(","), scope or ["read"], expires_at=expires)
-    session.output.result({**key_json(key), "token": token}, token)
-    if not session.output.json:
-        session.output.say("Keep it: the database holds only its digest, and it is not shown again")
+    kept = "Keep it: the database holds only its digest, and it is not shown again"
+    session.output.result({**key_json(key), "token": token}, token, notes=[kept])
 
 
 def list_(session: Session) -> None:
@@ -352,16 +351,13 @@ def list_(session: Session) -> None:
 
     with _api_keys(session) as api_keys:
         keys = api_keys.list()
-    output, now = session.output, datetime.now(UTC)
-    if output.json:
-        output.data({"keys": [key_json(key) for key in keys]})
-        return
+    now, lines = datetime.now(UTC), []
     for key in keys:
         state = "revoked" if key.revoked_at is not None else "valid" if key.holds_at(now) else "expired"
         row = (key.id, visible(key.name), ",".join(key.namespaces), ",".join(key.scopes), state)
-        output.line("\t".join(row))
-    if not keys:
-        output.say("There is no key yet; memorata key create makes one")
+        lines.append("\t".join(row))
+    empty = "" if keys else "There is no key yet; memorata key create makes one"
+    session.output.result({"keys": [key_json(key) for key in keys]}, *lines, notes=[empty])
 
 
 def revoke(session: Session, id: str = Argument(metavar="ID", help="The id of the key.")) -> None:

@@ -165,9 +165,8 @@ def copy(
     with source.open(must_exist=True) as engine, closing(open_store(Settings(db=target).db)) as store:
         copied = engine.transfer.copy(store, progress=lambda count: output.say(f"{count} memories compared"))
     state = "the same on both sides" if not copied.differing else f"{len(copied.differing)} differ"
-    output.result(copied, f"{memories(copied.memories)}, {copied.new} new, {copied.changed} changed: {state}")
-    for id_ in () if output.json else copied.differing[:_MAX_PROBLEMS]:
-        output.say(f"differs: {id_}")
+    line = f"{memories(copied.memories)}, {copied.new} new, {copied.changed} changed: {state}"
+    output.result(copied, line, notes=(f"differs: {id_}" for id_ in copied.differing[:_MAX_PROBLEMS]))
     if copied.differing:
         session.leave(UNSOUND)
 
@@ -257,12 +256,11 @@ def namespaces(session: Session) -> None:
     output = session.output
     with session.memory() as engine:
         counts = engine.store.namespaces()
-    if output.json:
-        output.data({"namespaces": dict(counts)})
-        return
-    for name, count in counts.items():
-        output.line(f"{name}\t{count}" if not output.terminal else f"{count:>9,}  {name}")
-    output.say(f"{counted(len(counts), 'namespace')} · {session.settings.db}")
+    lines = [
+        f"{count:>9,}  {name}" if output.terminal else f"{name}\t{count}" for name, count in counts.items()
+    ]
+    total = f"{counted(len(counts), 'namespace')} · {session.settings.db}"
+    output.result({"namespaces": dict(counts)}, *lines, notes=[total])
 
 
 def purge_namespace(

@@ -169,10 +169,7 @@ def namespaces(
         else:
             data[path] = adaptation.verdict.as_dict()
             rows.append((path, f"{adaptation.recipe.vector_weight:g}", adaptation.verdict.reason))
-    if session.output.json:
-        session.output.data({"namespaces": data})
-    else:
-        session.output.table(("namespace", "vector weight", "verdict"), rows)
+    session.output.table(("namespace", "vector weight", "verdict"), rows, data={"namespaces": data})
 
 
 @contextmanager
@@ -348,9 +345,7 @@ def recall(session: Session, name: Name, user: User, query: options.Query, limit
     with session.memory(embed=True) as engine:
         result = engine.experiments.recall(name, user, text_of(query), limit=limit)
     lines = [f"{hit.confidence:.2f}\t{hit.memory.id}\t{speaker_line(hit.memory)}" for hit in result]
-    session.output.result(recall_json(result), *lines)
-    if not session.output.json:
-        session.output.say(f"recall {result.id}")
+    session.output.result(recall_json(result), *lines, notes=[f"recall {result.id}"])
     if not result.hits:
         session.leave(NOT_FOUND)
 
@@ -367,9 +362,6 @@ def status(
             _show(session, engine.experiments.status(name))
             return
         running = engine.experiments.list()
-    if session.output.json:
-        session.output.data({"experiments": [experiment_json(state) for state in running]})
-        return
     rows = [
         (
             state.experiment.name,
@@ -380,10 +372,12 @@ def status(
         )
         for state in running
     ]
-    if not rows:
+    if not rows and not session.output.json:
         session.output.say("There is no experiment yet; memorata experiment create starts one.", "")
         return
-    session.output.table(("experiment", "method", "since", "state", "variants"), rows)
+    heads = ("experiment", "method", "since", "state", "variants")
+    data = {"experiments": [experiment_json(state) for state in running]}
+    session.output.table(heads, rows, data=data)
 
 
 def stop(session: Session, name: Name) -> None:
