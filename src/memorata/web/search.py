@@ -48,12 +48,10 @@ _SIGNALS: Final[Mapping[str, str]] = {
 
 @frozen
 class Row:
-    """A hit as it is shown: its place, how sure it is, its bar, why, and its place on the other side."""
+    """A hit as it is shown: its place, its bar, and its place on the other side."""
 
     place: int
     hit: Hit
-    confidence: float
-    why: Explanation
     pieces: tuple[Piece, ...]
     bar: tuple[Segment, ...]
     moved: str = ""
@@ -127,11 +125,10 @@ def rows(result: RecallResult) -> tuple[Row, ...]:
     """Return the hits with their bars: as long as each is sure to answer, divided as its score is."""
     shown = []
     for place, hit in enumerate(result, 1):
-        why = hit.explanation
-        pieces = contributions(why)
+        pieces = contributions(hit.explanation)
         total = sum(piece.value for piece in pieces if piece.value > 0)
         bar = segments(pieces, total, 100 * hit.confidence)
-        shown.append(Row(place, hit, hit.confidence, why, pieces, bar))
+        shown.append(Row(place, hit, pieces, bar))
     return tuple(shown)
 
 
@@ -270,11 +267,10 @@ _CARRIER: Final = "relevance"
 
 @frozen
 class Piece:
-    """What one signal put into a score, and what the explanation notes about it."""
+    """What one signal put into a score."""
 
     label: str
     value: float
-    note: str = ""
 
 
 @frozen
@@ -289,12 +285,10 @@ class Segment:
 
 def contributions(why: Explanation) -> tuple[Piece, ...]:
     """Return what each signal put into a score, in the order of the explanation, each signal once."""
-    pieces: dict[str, Piece] = {}
+    values: dict[str, float] = {}
     for piece in _pieces(why, 1.0):
-        before = pieces.get(piece.label)
-        value = piece.value if before is None else before.value + piece.value
-        pieces[piece.label] = Piece(piece.label, value, piece.note or (before.note if before else ""))
-    return tuple(pieces.values())
+        values[piece.label] = values.get(piece.label, 0.0) + piece.value
+    return tuple(Piece(label, value) for label, value in values.items())
 
 
 def segments(pieces: Sequence[Piece], most: float, width: float = 100.0) -> tuple[Segment, ...]:
@@ -326,7 +320,7 @@ def _pieces(node: Explanation, scale: float) -> Iterator[Piece]:
     elif node.operation == "max":
         yield from _pieces(max(node.parts, key=lambda part: part.value), scale)
     else:
-        yield Piece(node.label, node.value * scale, node.note)
+        yield Piece(node.label, node.value * scale)
 
 
 def _product(node: Explanation, scale: float) -> Iterator[Piece]:
@@ -342,7 +336,7 @@ def _product(node: Explanation, scale: float) -> Iterator[Piece]:
     yield from _pieces(carrier, factor)
     value = carrier.value * factor
     for part in gained:
-        yield Piece(part.label, value * (part.value - 1), part.note)
+        yield Piece(part.label, value * (part.value - 1))
         value *= part.value
 
 
