@@ -18,7 +18,7 @@ from starlette.responses import Response
 from memorata._frozen import frozen
 from memorata.engine.access import LOCAL
 from memorata.learn.ab_test import Variant
-from memorata.learn.experiments import METHODS, ExperimentStatus, winning_recipe
+from memorata.learn.experiments import METHODS, winning_recipe
 from memorata.learn.thresholds import TunedThresholds, tune_gate
 from memorata.learn.training_set import from_feedback, relevance
 from memorata.learn.tuning import Tuned, install, tune_families, tune_recipe, tune_weights
@@ -248,30 +248,17 @@ def plotted(
 _FIRST: Final = "as it is"
 
 
-@frozen
-class Standing:
-    """An experiment as it is shown."""
-
-    status: ExperimentStatus
-    variants: tuple[Variant, ...]
-
-
 def dashboard(context: PageContext) -> Response:
     """Show every experiment of the namespace."""
-    engine, namespace = context.engine, context.namespace
-    standings = tuple(
-        Standing(
-            engine.experiments.status(running.experiment.name, namespace=namespace),
-            tuple(running.experiment.variants),
-        )
-        for running in engine.experiments.list(namespace=namespace)
-    )
+    engine = context.engine
+    names = [running.experiment.name for running in engine.experiments.list()]
+    recipe = engine.recipes.get()
     return context.page(
         "experiments.html",
-        standings=standings,
-        recipe=engine.recipes.get(namespace=namespace),
+        experiments=[engine.experiments.status(name) for name in names],
+        recipe=recipe,
         methods=METHODS,
-        groups=controls(engine.recipes.get(namespace=namespace), {}),
+        groups=controls(recipe, {}),
         logged=engine.recall_log.how.recalls,
     )
 
