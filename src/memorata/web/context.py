@@ -50,7 +50,7 @@ class Browser:
     access: Access | None
 
 
-class PageSessions:
+class PageSessions(Sessions):
     """The sessions of the browsers; without `keys`, pages are served under `hosts` and loopback only."""
 
     def __init__(
@@ -59,17 +59,8 @@ class PageSessions:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         hosts: Collection[str] = (),
     ) -> None:
-        self._sessions = Sessions(keys, clock)
+        super().__init__(keys, clock)
         self._hosts = frozenset(hosts)
-        self.now = clock
-        self.log_in = self._sessions.log_in
-        self.log_out = self._sessions.log_out
-        self.token = self._sessions.token
-
-    @property
-    def key_required(self) -> bool:
-        """Whether a key is asked for."""
-        return self._sessions.key_required
 
     def browser(self, request: Request) -> Browser:
         """Return the browser of a request, and what it may do."""
@@ -77,9 +68,9 @@ class PageSessions:
         local = host in self._hosts or is_loopback(host) or host.endswith(".localhost")
         if not self.key_required and not local:
             raise errors.AccessDenied("without a key this page is served under localhost only")
-        existing = self._sessions.read(request.cookies.get(cookie_name(request), ""))
-        session = self._sessions.new() if existing is None else existing
-        return Browser(session, existing is None, self._sessions.access(session))
+        existing = self.read(request.cookies.get(cookie_name(request), ""))
+        session = self.new() if existing is None else existing
+        return Browser(session, existing is None, self.access(session))
 
     def check_form(self, request: Request, browser: Browser, token: str) -> None:
         """Raise unless a form was filled in on our own page."""
@@ -88,14 +79,14 @@ class PageSessions:
         elsewhere = origin is not None and _host(origin) != request.headers.get("host")
         if site not in ("same-origin", "none") or elsewhere:
             raise errors.AccessDenied("this form was sent from another site")
-        if browser.new or not self._sessions.is_token(browser.session, token):
+        if browser.new or not self.is_token(browser.session, token):
             raise errors.AccessDenied("this form is too old: open the page again and send it once more")
 
     def set_cookie(self, response: Response, request: Request, session: Session) -> None:
         """Give the browser its cookie."""
         response.set_cookie(
             cookie_name(request),
-            self._sessions.cookie(session),
+            self.cookie(session),
             max_age=int(SESSION_LIFETIME.total_seconds()),
             path=request.scope.get("root_path", "") or "/",
             secure=request.url.scheme == "https",
