@@ -94,23 +94,17 @@ def explore(context: PageContext) -> Response:
     if not entity:
         return context.page("graph.html", entities=entities, about=None)
     about = engine.entities.get(entity)
-    depth = values.whole("depth", 2, 1, 4)
-    to = values.text("to")
-    answer = _route(context, entity, to) if to else _ways(context, entity, depth)
-    drawing = _drawing(context, answer, depth)
-    other_names = [
-        node
-        for node in drawing.nodes.values()
-        if node["kind"] == "name" and node["label"] != about.entity.name
-    ]
+    answer, drawing = _explored(context, entity)
+    to, nodes = values.text("to"), list(drawing.nodes.values())
+    other_names = [node for node in nodes if node["kind"] == "name" and node["label"] != about.entity.name]
     return context.page(
         "graph.html",
         entities=entities,
         about=about,
         relations=engine.entities.relations(entity),
-        memories=[node for node in drawing.nodes.values() if node["kind"] == "memory"],
+        memories=[node for node in nodes if node["kind"] == "memory"],
         others=other_names,
-        depth=depth,
+        depth=_depth(context),
         turns=values.flag("turns"),
         truncated=answer.truncated not in (None, "depth"),
         to=to,
@@ -122,10 +116,8 @@ def explore(context: PageContext) -> Response:
 
 def data(context: PageContext) -> Response:
     """Return the neighbourhood of a name, to be drawn."""
-    depth = context.values.whole("depth", 2, 1, 4)
-    start, to = context.values.text("entity"), context.values.text("to")
-    answer = _route(context, start, to) if to else _ways(context, start, depth)
-    return context.data(_drawing(context, answer, depth).colour(context).as_dict())
+    _, drawing = _explored(context, context.values.text("entity"))
+    return context.data(drawing.colour(context).as_dict())
 
 
 def drawn(context: PageContext, paths: Iterable[FoundPath]) -> Drawing:
@@ -160,10 +152,12 @@ def drawn(context: PageContext, paths: Iterable[FoundPath]) -> Drawing:
     return drawing
 
 
-def _drawing(context: PageContext, answer: Paths, depth: int) -> Drawing:
-    """Return what some ways go through; where memories took all the route, with the names in most of them."""
+def _explored(context: PageContext, start: str) -> tuple[Paths, Drawing]:
+    """Return the ways from a name, and their drawing; where memories fill it, with names in most of them."""
+    to = context.values.text("to")
+    answer = _route(context, start, to) if to else _ways(context, start)
     drawing = drawn(context, answer.paths)
-    if depth > 1 and answer.truncated == "nodes":
+    if _depth(context) > 1 and answer.truncated == "nodes":
         ids = [
             node["id"].removeprefix("memory:") for node in drawing.nodes.values() if node["kind"] == "memory"
         ]
@@ -175,16 +169,20 @@ def _drawing(context: PageContext, answer: Paths, depth: int) -> Drawing:
             for memory in memories:
                 if mention in memory.entities:
                     drawing.edge(f"memory:{memory.id}", f"name:{name}", MENTIONS, 1.0)
-    return drawing
+    return answer, drawing
 
 
-def _ways(context: PageContext, start: str, depth: int) -> Paths:
+def _depth(context: PageContext) -> int:
+    return context.values.whole("depth", 2, 1, 4)
+
+
+def _ways(context: PageContext, start: str) -> Paths:
     types = None
     if not context.values.flag("turns"):
         relation_types = {relation.type for relation in context.engine.entities.relations()}
         types = [MENTIONS, *sorted(relation_types - set(_BUILTIN_TYPES))]
     return context.engine.graph.paths(
-        start, depth=depth, types=types, nodes=_MAX_NODES, paths=_MAX_PATHS, seconds=_MAX_SECONDS
+        start, depth=_depth(context), types=types, nodes=_MAX_NODES, paths=_MAX_PATHS, seconds=_MAX_SECONDS
     )
 
 
@@ -198,7 +196,7 @@ def _route(context: PageContext, start: str, to: str) -> Paths:
         start,
         to=to,
         shortest=_shortest(context),
-        depth=context.values.whole("depth", 2, 1, 4),
+        depth=_depth(context),
         nodes=_MAX_PATHS,
         paths=_MAX_WAYS,
         seconds=_MAX_SECONDS,
