@@ -6,11 +6,12 @@ which works offline and under the strictest policy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from html import escape
+from collections.abc import Mapping
 from typing import Any, Final
 
 from fastapi import APIRouter, Depends, Request
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup, escape
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -110,105 +111,42 @@ async def settings(request: Request, access: Caller) -> Response:
     )
 
 
-_STYLE: Final = """
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-h2 { text-transform: capitalize } code { font-size: .9em }
-.method { display: inline-block; min-width: 4.5rem }
-details { margin: .4rem 0 } summary { cursor: pointer }
-table { border-collapse: collapse; margin: .5rem 0 1rem }
-td, th { text-align: left; padding: .15rem .8rem .15rem 0; vertical-align: top }
-"""
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 
 
 def reference_page(document: Mapping[str, Any]) -> str:
-    """Return the page of an OpenAPI description.
-
-    >>> page = reference_page({"info": {"title": "T", "version": "1"}, "paths": {}})
-    >>> "<h1>T 1</h1>" in page
-    True
-    """
-    schemas = document.get("components", {}).get("schemas", {})
-    by_tag: dict[str, list[str]] = {}
+    """Return the page of an OpenAPI description."""
+    by_tag: dict[str, list[tuple[str, str, Mapping[str, Any]]]] = {}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             tag = operation.get("tags", ["other"])[0]
-            by_tag.setdefault(tag, []).append("".join(_operation(method, path, operation, schemas)))
-    sections = "".join(f"<h2>{escape(tag)}</h2>{''.join(parts)}" for tag, parts in by_tag.items())
-    shapes = "".join(
-        f'<details id="{escape(name)}"><summary><code>{escape(name)}</code></summary>'
-        f"<p>{escape(schema.get('description', ''))}</p>{_fields(schema)}</details>"
-        for name, schema in sorted(schemas.items())
-    )
+            by_tag.setdefault(tag, []).append((method, path, operation))
     info = document["info"]
-    title = escape(f"{info['title']} {info['version']}")
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style><h1>{title}</h1>'
-        f"<p>{escape(info.get('description', ''))} "
-        'For programs: <a href="/v1/openapi.json">openapi.json</a>.</p>'
-        f"{sections}<h2>Schemas</h2>{shapes}</html>"
+    jinja = Environment(
+        loader=PackageLoader("memorata.http"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    return jinja.get_template("reference.html").render(
+        title=f"{info['title']} {info['version']}",
+        description=info.get("description", ""),
+        by_tag=by_tag,
+        schemas=document.get("components", {}).get("schemas", {}),
+        type_of=_type,
     )
 
 
-def _operation(
-    method: str, path: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]
-) -> Iterator[str]:
-    yield f"<details><summary><code class=method>{method.upper()}</code> <code>{escape(path)}</code> "
-    first, _, rest = operation.get("description", "").partition("\n\n")
-    yield f"{escape(first)}</summary>{f'<p>{escape(rest)}</p>' if rest else ''}"
-    rows = [
-        (parameter["name"], parameter["in"], _type(parameter["schema"]), parameter.get("description", ""))
-        for parameter in operation.get("parameters", ())
-    ]
-    if rows:
-        yield _table(("parameter", "in", "type", "meaning"), rows)
-    for media, content in operation.get("requestBody", {}).get("content", {}).items():
-        schema = content["schema"]
-        yield f"<p>Body, <code>{escape(media)}</code>: {_type(schema)}</p>"
-        yield _fields(schemas.get(schema.get("$ref", "").rpartition("/")[2], {}))
-    for status, answer in operation.get("responses", {}).items():
-        kinds = ", ".join(_type(content.get("schema", {})) for content in answer.get("content", {}).values())
-        yield f"<p>{escape(status)}: {kinds or escape(answer.get('description', ''))}</p>"
-    yield "</details>"
-
-
-def _fields(schema: Mapping[str, Any]) -> str:
-    required = schema.get("required", ())
-    rows = [
-        (name + ("" if name in required else "?"), _type(field), field.get("description", ""))
-        for name, field in schema.get("properties", {}).items()
-    ]
-    return _table(("field", "type", "meaning"), rows) if rows else ""
-
-
-def _table(heads: tuple[str, ...], rows: list[Any]) -> str:
-    """Return a table; what stands in the column of types is HTML already."""
-    at = heads.index("type")
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td>{cell if n == at else escape(cell)}</td>" for n, cell in enumerate(row))
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><tr>{head}</tr>{body}</table>"
-
-
-def _type(schema: Mapping[str, Any]) -> str:
-    """Return a type, as HTML with links to the schemas it names, and its default."""
+def _type(schema: Mapping[str, Any]) -> Markup:
+    """Return a type with links to the schemas it names, its bounds and its default."""
     if name := schema.get("$ref", "").rpartition("/")[2]:
-        return f'<a href="#{escape(name)}">{escape(name)}</a>'
+        return Markup('<a href="#{0}">{0}</a>').format(name)
     if choices := schema.get("anyOf") or schema.get("oneOf"):
-        kind = " or ".join(dict.fromkeys(_type(choice) for choice in choices))
+        kind = Markup(" or ").join(dict.fromkeys(map(_type, choices)))
     elif schema.get("type") == "array":
-        kind = f"list of {_type(schema.get('items', {}))}"
+        kind = Markup("list of {}").format(_type(schema.get("items", {})))
     elif values := schema.get("enum"):
-        kind = " or ".join(f"<code>{escape(repr(value))}</code>" for value in values)
+        kind = Markup(" or ").join(Markup("<code>{!r}</code>").format(value) for value in values)
     else:
         kind = escape(str(schema.get("type", schema.get("const", "anything"))))
     signs = (("minimum", "≥"), ("maximum", "≤"))
     bounds = [f"{sign} {schema[bound]:g}" for bound, sign in signs if bound in schema]
     default = [f"default {schema['default']!r}"] if schema.get("default") is not None else []
-    return ", ".join([kind, *bounds, *map(escape, default)])
+    return Markup(", ").join([kind, *bounds, *default])
