@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
@@ -41,8 +41,6 @@ FIELDS: Final = tuple(field.name for field in fields(Memory))
 _TIMES: Final = (
     "created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at",
 )  # fmt: skip
-
-_EXPERIMENT_FIELDS: Final = ("method", "least_users", "least_days", "started", "stopped")
 
 
 # --- memories and hits --------------------------------------------------------------------------------
@@ -132,9 +130,7 @@ def briefing_json(briefing: Briefing) -> Json:
     """Return a briefing as plain data."""
     return {
         "items": [{"section": item.section, "memory": memory_json(item.memory)} for item in briefing.items],
-        "text": briefing.text,
-        "tokens": briefing.tokens,
-        "omitted": briefing.omitted,
+        **_picked(briefing, "text", "tokens", "omitted"),
     }
 
 
@@ -157,13 +153,7 @@ def logged_recall_json(logged: LoggedRecall) -> Json:
 
 def entity_json(record: KnownEntity) -> Json:
     """Return an entity as JSON, with how many memories and relations it has."""
-    return {
-        **asdict(record.entity),
-        "aliases": list(record.entity.aliases),
-        "memories": record.memories,
-        "relations": record.relations,
-        "merged": list(record.merged),
-    }
+    return {**plain(record.entity), **_picked(record, "memories", "relations", "merged")}
 
 
 def relation_json(relation: Relation) -> Json:
@@ -202,8 +192,8 @@ def communities_json(communities: Communities) -> Json:
         }
         for group in communities.groups
     ]
-    names = ("level", "count", "modularity", "converged", "method", "failure")
-    return {"communities": groups, **{name: getattr(communities, name) for name in names}}
+    about = _picked(communities, "level", "count", "modularity", "converged", "method", "failure")
+    return {"communities": groups, **about}
 
 
 def nearby_json(nearby: Nearby) -> Json:
@@ -224,7 +214,7 @@ def about_json(about: About) -> Json:
 
 def duplicates_json(group: DuplicateGroup) -> Json:
     """Return a group of duplicates as JSON, its memories by their ids."""
-    return {name: plain(getattr(group, name)) for name in ("keep", "repeats", "kind", "reasons")}
+    return _picked(group, "keep", "repeats", "kind", "reasons")
 
 
 def summary_json(proposal: Proposal) -> Json:
@@ -245,11 +235,7 @@ def recipe_json(recipe: Recipe) -> Json:
             "name": parameter.name,
             "value": getattr(recipe, parameter.name),
             "type": parameter.type.__name__,
-            "low": parameter.low,
-            "high": parameter.high,
-            "choices": list(parameter.choices),
-            "doc": parameter.doc,
-            "group": parameter.group,
+            **_picked(parameter, "low", "high", "choices", "doc", "group"),
         }
         for parameter in PARAMETERS
     ]
@@ -258,13 +244,8 @@ def recipe_json(recipe: Recipe) -> Json:
 
 def saved_recipe_json(saved: SavedRecipe) -> Json:
     """Return a saved recipe as JSON, in its latest version, with its evidence."""
-    return {
-        **recipe_json(saved.recipe),
-        "evidence": plain(saved.evidence),
-        "saved_at": saved.saved_at.isoformat(),
-        "versions": saved.versions,
-        "in_use": saved.in_use,
-    }
+    about = _picked(saved, "evidence", "saved_at", "versions", "in_use")
+    return {**recipe_json(saved.recipe), **about}
 
 
 def experiment_json(running: RunningExperiment) -> Json:
@@ -273,24 +254,19 @@ def experiment_json(running: RunningExperiment) -> Json:
         "name": running.experiment.name,
         "base": running.recipe.name,
         "variants": plain(running.experiment.variants),
-        **{name: plain(getattr(running, name)) for name in _EXPERIMENT_FIELDS},
+        **_picked(running, "method", "least_users", "least_days", "started", "stopped"),
     }
 
 
 def experiment_status_json(status: ExperimentStatus) -> Json:
     """Return an experiment as JSON, with its state."""
-    return {
-        **experiment_json(status.running),
-        "winner": status.winner,
-        "reason": status.reason,
-        "recommendation": plain(status.recommendation),
-        "preference": plain(status.preference),
-    }
+    state = _picked(status, "winner", "reason", "recommendation", "preference")
+    return {**experiment_json(status.running), **state}
 
 
 def key_json(key: ApiKey) -> Json:
     """Return an API key as JSON, without its digest."""
-    return {field.name: plain(getattr(key, field.name)) for field in fields(key) if field.name != "digest"}
+    return _picked(key, *(field.name for field in fields(key) if field.name != "digest"))
 
 
 # --- values -------------------------------------------------------------------------------------------
@@ -319,6 +295,11 @@ def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can hold
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     raise TypeError(f"a {type(value).__name__} has no JSON form")
+
+
+def _picked(value: object, *names: str) -> Json:
+    """Return some fields of an object as JSON, by their own names."""
+    return {name: plain(getattr(value, name)) for name in names}
 
 
 def time_json(moment: datetime | None) -> str | None:
