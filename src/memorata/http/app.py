@@ -101,14 +101,14 @@ def create_api(
     if mem0:
         from memorata.http.mem0 import router as mem0_router
 
-        app.router.routes += [*mem0_router.routes, Route(f"{MEM0}/{{rest:path}}", _NoPage())]
+        app.router.routes += [*mem0_router.routes, Route(f"{MEM0}/{{rest:path}}", _NoRoute())]
     policy = {"Content-Security-Policy": status.POLICY}
     app.router.routes.append(
         Route(DOCS, lambda request: HTMLResponse(status.reference_page(app.openapi()), headers=policy))
     )
     # For any method, unknown ones too: a program is not answered with a page.
     app.router.routes += [Route(path, _NoRoute()) for path in (API, f"{API}/{{rest:path}}")]
-    app.mount("/", _NoPage() if pages is None else pages)
+    app.mount("/", _NoRoute() if pages is None else pages)
     app.add_middleware(recall.RecallMiddleware)
     app.add_middleware(
         RequestMiddleware,
@@ -139,22 +139,12 @@ class _NoRoute:
         for route in (route for router in _ROUTERS for route in router.routes):
             if route.matches(scope)[0] == Match.PARTIAL:
                 allowed |= getattr(route, "methods", None) or set()
-        if not allowed:
-            await _NoPage()(scope, receive, send)
-            return
         methods = ", ".join(sorted(allowed))
-        detail = f"use {methods}, or see /v1/openapi.json for what else there is"
-        response = errors.problem(405, detail, instance=errors.request_id(scope), headers={"Allow": methods})
-        await response(scope, receive, send)
-
-
-class _NoPage:
-    """Answers to everything that there is nothing here."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = errors.problem(
-            404, "see /v1/openapi.json for what there is", instance=errors.request_id(scope)
-        )
+        status, detail = 404, "see /v1/openapi.json for what there is"
+        if allowed:
+            status, detail = 405, f"use {methods}, or see /v1/openapi.json for what else there is"
+        headers = {"Allow": methods} if allowed else {}
+        response = errors.problem(status, detail, instance=errors.request_id(scope), headers=headers)
         await response(scope, receive, send)
 
 
