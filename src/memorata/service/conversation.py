@@ -15,7 +15,7 @@ from urllib.parse import quote
 from memorata._frozen import frozen
 from memorata.service.data_rows import recalled_block
 from memorata.service.formats.readers import category_of, message_text
-from memorata.service.formats.record import chat_fields, stable_id
+from memorata.service.formats.record import chat_fields, stable_id, text_of
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
@@ -87,9 +87,6 @@ def message_fields(id_: str, role: str, content: str, session: str) -> dict[str,
     return chat_fields(id_, content, source, category=category_of(role, content))
 
 
-_TEXT_TYPES: Final = ("text", "input_text")
-
-
 @frozen
 class ChatFormat:
     """A format of chat: the key of its messages, the type of text parts, and the readers of replies."""
@@ -155,12 +152,7 @@ def _user_text(message: object) -> str:
     """Return the text of a user message; nothing for results of tools and other roles."""
     if not isinstance(message, Mapping) or message.get("role") != "user":
         return ""
-    content = message.get("content")
-    if isinstance(content, str):
-        return content.strip()
-    parts = content if isinstance(content, list) else []
-    texts = [part["text"] for part in parts if isinstance(part, Mapping) and part.get("type") in _TEXT_TYPES]
-    return "\n".join(text for text in texts if isinstance(text, str)).strip()
+    return text_of(message.get("content"))
 
 
 def _events(data: bytes) -> Iterator[Mapping[str, Any]]:
