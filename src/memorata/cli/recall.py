@@ -185,7 +185,9 @@ def hits_table(hits: tuple[Hit, ...], sessions: tuple[SessionHit, ...] = ()) -> 
 
     parts = [signals(hit.explanation) for hit in hits]
     most = max((value for part in parts for value in part.values()), default=0.0)
-    heads = _first_hits(sessions)
+    # The sessions by the rank of their first hit, counted from 1 through all of them.
+    ends = accumulate((len(session.hits) for session in sessions), initial=1)
+    heads = dict(zip(ends, sessions, strict=False))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("", justify="right", style="dim", no_wrap=True)
     table.add_column("confidence", justify="right", no_wrap=True)
@@ -200,12 +202,6 @@ def hits_table(hits: tuple[Hit, ...], sessions: tuple[SessionHit, ...] = ()) -> 
         bars = [bar(part[name], most) for name in SIGNALS]
         table.add_row(str(rank), f"{hit.confidence:.0%}", *bars, text)
     return table
-
-
-def _first_hits(sessions: tuple[SessionHit, ...]) -> dict[int, SessionHit]:
-    """Return the sessions by the rank of their first hit, counted from 1 through all of them."""
-    ends = accumulate((len(session.hits) for session in sessions), initial=1)
-    return dict(zip(ends, sessions, strict=False))
 
 
 def _report(session: Session, result: RecallResult, *, explain: bool) -> None:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from memorata.engine import Engine
     from memorata.engine.access import ApiKeys
-    from memorata.engine.settings import Settings
     from memorata.mcp.auth import Verifier
 
 _PORT: Final = 8765
@@ -40,6 +39,8 @@ _REQUESTS_PER_SECOND: Final = 100.0
 _CREATE_KEY: Final = "memorata key create NAME --namespace 'acme/*' --scope read"
 _HTTP_PACKAGES: Final = ("fastapi", "jinja2", "prometheus_client", "starlette", "uvicorn")
 _MCP_PACKAGES: Final = ("mcp", "mcp_types", "uvicorn")
+_ONE_THREAD: Final = {"threads": 1}
+"""Settings by which a model computes on one thread."""
 
 Host = Annotated[str, Option("--host", help="The address to listen at; others than loopback need a key.")]
 Port = Annotated[int, Option("--port", "-p", min=0, max=65_535, help="The port; 0 for any that is free.")]
@@ -245,7 +246,7 @@ def serve(
 
         def work(number: int, ready: Callable[[], None]) -> None:
             own = Session(replace(session.options, quiet=True))
-            own.settings = _one_thread(own.settings)
+            own.settings = own.settings.model_copy(update=_ONE_THREAD)
             with own.memory(embed=True) as opened:
                 prepare_to_serve(opened, models=engine)
                 answer(
@@ -268,12 +269,7 @@ def _check_workers(session: Session, workers: int) -> None:
         raise InvalidArgument("--workers", workers, "1 for a memory that is in no file")
     # Threads do not outlive a fork.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    session.settings = _one_thread(session.settings)
-
-
-def _one_thread(settings: Settings) -> Settings:
-    """Return settings by which a model computes on one thread."""
-    return settings.model_copy(update={"threads": 1})
+    session.settings = session.settings.model_copy(update=_ONE_THREAD)
 
 
 def proxy(
