@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial, update_wrapper
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, Unpack
 
@@ -57,21 +57,14 @@ class LabelOptions(TypedDict):
 
 def _command_of(name: str, help_: str) -> Callable[..., None]:
     """Return the command that evaluates on one format."""
-
-    def evaluate_format(session: Session, **arguments: Any) -> None:  # noqa: ANN401 - as declared
-        evaluate(session, name, **arguments)
-
-    update_wrapper(evaluate_format, evaluate)
-    evaluate_format.__name__, evaluate_format.__doc__ = name, help_
-    signature = inspect.signature(evaluate, eval_str=True)
-    own = [parameter for parameter in signature.parameters.values() if parameter.name != "format"]
-    evaluate_format.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
-    return evaluate_format
+    command = partial(evaluate, name)
+    command.__doc__ = help_
+    return command
 
 
 def evaluate(
-    session: Session,
     format: str,
+    session: Session,
     path: Path = Argument(metavar="PATH", help="The file or folder of the data set."),
     recipe: list[str] | None = Option(
         None, "-r", help="A recipe; repeatable. Otherwise all.", autocompletion=recipe_names
