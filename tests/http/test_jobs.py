@@ -35,7 +35,7 @@ def test_every_step_is_told_and_a_job_can_be_stopped(client: TestClient) -> None
 
     def work(job: Job) -> dict[str, Any]:
         for step in range(1000):
-            job.progress(step, 1000, "stepping")
+            job.progress("stepping", step, 1000)
             go_on.wait(0.01)
         return {}
 
@@ -112,7 +112,7 @@ def test_nobody_watches_on_with_a_key_that_was_revoked(
 
     def work(job: Job) -> dict[str, Any]:
         while not go_on.wait(0.01):
-            job.progress(job.done + 1)
+            job.progress("", job.done + 1)
         return {}
 
     job = server.jobs.start("steps", "acme", "somebody", work)

@@ -23,7 +23,7 @@ def test_a_job_tells_how_far_it_is_and_what_came_of_it(jobs: Jobs) -> None:
     half, go_on = threading.Event(), threading.Event()
 
     def work(job: Job) -> dict[str, int]:
-        job.progress(5, 10, "half-way")
+        job.progress("half-way", 5, 10)
         half.set()
         go_on.wait(60)
         return {"found": 3}
@@ -63,7 +63,7 @@ def test_a_job_stops_at_its_next_step(jobs: Jobs) -> None:
     def work(job: Job) -> dict[str, int]:
         begun.set()
         go_on.wait(60)
-        job.progress(1)
+        job.progress("", 1)
         return {}
 
     running, waiting = (jobs.start("look", "acme", "k1", work) for _ in range(2))
@@ -215,8 +215,8 @@ def engine() -> Iterator[memorata.Engine]:
 def test_duplicates_are_found_and_superseded_only_if_asked_for(engine: memorata.Engine) -> None:
     steps: list[Step] = []
 
-    def progress(done: int, total: int | None, note: str) -> None:
-        steps.append((done, total, note))
+    def progress(step: str, done: int, total: int | None = None) -> None:
+        steps.append((done, total, step))
 
     def request(keep: list[str]) -> DuplicatesJob:
         return DuplicatesJob.model_validate({"apply": True, "keep": keep})
@@ -239,10 +239,12 @@ def test_maintenance_names_memories_by_their_ids_alone(engine: memorata.Engine) 
 
 
 def test_tuning_without_feedback_says_that_it_takes_some(engine: memorata.Engine) -> None:
-    steps: list[Step] = []
+    steps: list[str] = []
     with pytest.raises(NotEnoughData):
-        long_work.tune_grid(engine, "default", TuningJob.model_validate({}), lambda *step: steps.append(step))
-    assert next(note for _, _, note in steps) == "reading feedback"
+        long_work.tune_grid(
+            engine, "default", TuningJob.model_validate({}), lambda step, *_: steps.append(step)
+        )
+    assert steps[0] == "reading feedback"
 
 
 def test_everything_is_embedded_again(engine: memorata.Engine) -> None:

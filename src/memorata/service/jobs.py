@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from memorata.engine import Engine
 from memorata.engine.access import EVERYWHERE, LOCAL
@@ -83,11 +83,11 @@ class Job:
         """Whether it has not ended."""
         return self.state not in ENDED
 
-    def progress(self, done: int, total: int | None = None, note: str = "") -> None:
+    def progress(self, step: str, done: int, total: int | None = None) -> None:
         """Set how far it is; raises if it is asked to stop."""
         if self._stop.is_set():
             raise JobStopped
-        self.done, self.total, self.note = done, total, note
+        self.note, self.done, self.total = step, done, total
         self.version += 1
 
     def stop(self) -> None:
@@ -233,7 +233,7 @@ class Jobs:
 
 def _run(job: Job, work: Work) -> None:
     try:
-        job.progress(0)
+        job.progress("", 0)
         job.result = work(job)
         job.end("done")
     except JobStopped:
@@ -246,8 +246,12 @@ def _run(job: Job, work: Work) -> None:
 
 
 _Tuned = TypeVar("_Tuned", bound=TuningResult)
-Progress = Callable[[int, int | None, str], None]
-"""Takes how much is done, the total if it is known, and the step."""
+
+
+class Progress(Protocol):
+    """Takes the step, how much of it is done, and the total if it is known."""
+
+    def __call__(self, step: str, done: int, total: int | None = None) -> None: ...  # noqa: D102
 
 
 def check(engine: Engine, namespace: str, request: None, progress: Progress) -> Json:
@@ -257,18 +261,14 @@ def check(engine: Engine, namespace: str, request: None, progress: Progress) -> 
 
 def find_duplicates(engine: Engine, namespace: str, request: DuplicatesJob, progress: Progress) -> Json:
     """Look for duplicates, and supersede them if the request says so."""
-
-    def report(step: str, done: int, total: int) -> None:
-        progress(done, total, step)
-
     duplicates = engine.duplicates.find(
-        strategy=request.strategy, paraphrases=request.paraphrases, namespace=namespace, progress=report
+        strategy=request.strategy, paraphrases=request.paraphrases, namespace=namespace, progress=progress
     )
     groups = [group for group in duplicates.groups if request.keep is None or group.keep.id in request.keep]
     run = None
     if request.apply:
         run = engine.duplicates.supersede(
-            groups, strategy=request.strategy, namespace=namespace, progress=report
+            groups, strategy=request.strategy, namespace=namespace, progress=progress
         )
     return {
         "groups": [duplicates_json(group) for group in groups[:MAX_RESULTS]],
@@ -281,7 +281,7 @@ def find_duplicates(engine: Engine, namespace: str, request: DuplicatesJob, prog
 def maintain(engine: Engine, namespace: str, request: MaintenanceJob, progress: Progress) -> Json:
     """Promote, demote, expire and summarise; nothing is removed."""
     report: Json = engine.lifecycle.maintain(
-        dry_run=request.dry_run, namespace=namespace, progress=lambda step, count: progress(count, None, step)
+        dry_run=request.dry_run, namespace=namespace, progress=progress
     ).as_dict()
     for proposal in report["proposed"]:
         del proposal["content"]
@@ -302,9 +302,9 @@ def tune(
     """Search for better parameters of a recipe, judged by feedback, and save what wins; all under a lease."""
     base = engine.recipes.get(recipe, namespace=namespace)
     with engine.leases.hold(WORK, namespace) as lease:
-        progress(0, None, "reading feedback")
+        progress("reading feedback", 0)
         training_set = from_feedback(engine, namespace=namespace).under(lease)
-        progress(0, None, f"trying settings on {len(training_set.questions)} questions")
+        progress(f"trying settings on {len(training_set.questions)} questions", 0)
         tuned = search(training_set, base, **options)
         lease.renew()
         saved = None
@@ -342,8 +342,6 @@ def tune_grid(engine: Engine, namespace: str, request: TuningJob, progress: Prog
 def reembed(engine: Engine, namespace: str, request: ReembedJob, progress: Progress) -> Json:
     """Embed everything with the engine's embedder; searches go on meanwhile."""
     done = engine.admin.reembed(
-        dry_run=request.dry_run,
-        keep_old=request.keep_old,
-        progress=lambda done, total: progress(done, total, ""),
+        dry_run=request.dry_run, keep_old=request.keep_old, progress=partial(progress, "")
     )
     return {**plain(done), "failed": len(done.failed)}

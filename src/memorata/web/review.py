@@ -85,10 +85,7 @@ def find(context: PageContext) -> Response:
 
     def work(job: Job) -> Looked:
         result = engine.duplicates.find(
-            strategy=strategy,
-            paraphrases=paraphrases,
-            namespace=namespace,
-            progress=lambda step, done, total: job.progress(done, total, step),
+            strategy=strategy, paraphrases=paraphrases, namespace=namespace, progress=job.progress
         )
         return Looked(result, strategy)
 

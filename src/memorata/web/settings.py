@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, Final
 
@@ -66,9 +67,9 @@ def progress(context: PageContext) -> Response:
 
 def reembed(context: PageContext) -> Response:
     """Start to embed what has no vector of the embedder, in every namespace."""
-    engine = context.engine
+    reembed = context.engine.admin.reembed
     context.jobs.start_once(
-        _KIND, EVERYWHERE, LOCAL.name, lambda job: engine.admin.reembed(progress=job.progress)
+        _KIND, EVERYWHERE, LOCAL.name, lambda job: reembed(progress=partial(job.progress, ""))
     )
     if context.fragment:
         return progress(context)
