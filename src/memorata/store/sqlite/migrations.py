@@ -1,7 +1,7 @@
-"""Migrations of older files to what `schema.py` says: one transaction, and a copy of the file as it was.
+"""Migrations (`migrations.sql`) of older files to `schema.sql`: one transaction, with a copy of the file.
 
 Never change what a migration that has been released does; add the next one, and write its result into
-`schema.py`. Where that changes a table which a migration takes from there (`_as_now`), write out here how the
+`schema.sql`. Where that changes a table which a migration takes from there ("as now"), write out how the
 table was before: the test that compares a new file with one that all migrations made fails until then.
 
 The copy is SQLite's own backup of the last committed state, taken while this process holds the write lock, so
@@ -122,142 +122,16 @@ _CREATED: Final = {created[1]: created[0] for created in re.finditer(_STATEMENT,
 """The statements of the schema, by the name of what they make."""
 
 
-def _as_now(listed: str, former: str = "") -> str:
-    """Return the statements that make what is still as it was, under its `former` name if it was renamed.
-
-    >>> _as_now("feedback_by_time", former="reactions")
-    'CREATE INDEX reactions_by_time ON reactions (namespace, given_at);'
-    """
-    names = listed.split()
+def _as_now(line: re.Match[str]) -> str:
+    """Return the statements that a line "as now" stands for."""
+    names = line["names"].split()
     script = "\n".join(_CREATED[name] for name in names)
-    return script.replace(names[0].partition("_by_")[0], former) if former else script
+    return script.replace(names[0].partition("_by_")[0], line["then"]) if line["then"] else script
 
 
-MIGRATIONS: Final[tuple[str, ...]] = (
-    _as_now("settings embedders sessions records vectors postings changes")
-    + """
-    CREATE TABLE namespaces (
-        number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, slots INTEGER NOT NULL DEFAULT 0,
-        flushed INTEGER NOT NULL DEFAULT 0, change INTEGER NOT NULL DEFAULT 0,
-        generation INTEGER NOT NULL DEFAULT 0
-    );
-    CREATE TABLE memories (
-        number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        slot INTEGER NOT NULL, id TEXT NOT NULL, content TEXT NOT NULL, category TEXT NOT NULL,
-        tier TEXT NOT NULL, confidence REAL NOT NULL, importance REAL NOT NULL, tags TEXT NOT NULL,
-        metadata TEXT NOT NULL, speaker TEXT NOT NULL, session TEXT NOT NULL, position INTEGER,
-        link TEXT NOT NULL, entities TEXT NOT NULL, lat REAL, lon REAL, place TEXT,
-        created_at INTEGER NOT NULL, valid_from INTEGER, valid_to INTEGER, expires_at INTEGER,
-        supersedes TEXT NOT NULL, superseded_by TEXT, superseded_at INTEGER, mentions INTEGER NOT NULL,
-        access_count INTEGER NOT NULL, last_accessed_at INTEGER, version INTEGER NOT NULL,
-        fingerprint TEXT NOT NULL, embedder TEXT NOT NULL, forgotten_at INTEGER,
-        UNIQUE (namespace, id), CHECK (number = (namespace << 31) + slot)
-    );
-    CREATE INDEX vectors_by_digest ON vectors (digest, embedder);
-    CREATE TABLE segments (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        first INTEGER NOT NULL, slots INTEGER NOT NULL, buckets INTEGER NOT NULL, embedder INTEGER, codes BLOB
-    );
-    """
-    + _as_now("segments_by_namespace changes_of_memories"),
-    # naming: what a process knows of declared names is good until this number moves.
-    "ALTER TABLE namespaces ADD COLUMN naming INTEGER NOT NULL DEFAULT 0;\n"
-    + _as_now(
-        "entities entities_by_namespace entities_merged names names_of_entities relations "
-        "relations_said_once relations_by_object relations_by_subject relations_by_change "
-        "relations_by_memory memories_with_a_place"
-    ),
-    """
-    -- pinned: does not fade, and no upkeep touches it. supported_at: when it was last said again.
-    ALTER TABLE memories ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE memories ADD COLUMN supported_at INTEGER;
-    """,
-    _as_now("access_keys replies replies_by_time replies_by_namespace"),
-    "\n".join(
-        [
-            _as_now("recall_recipes recalls recalls_by_namespace recalls_by_size recalls_by_recipe"),
-            _as_now("feedback feedback_by_time", former="reactions"),
-            _as_now("saved_settings saved_settings_by_name", former="lessons"),
-            _as_now("exposures exposures_by_experiment exposures_by_recall", former="sightings"),
-        ]
-    ),
-    """
-    -- The last change of all before a namespace came to be: its name may have been another's until then.
-    ALTER TABLE namespaces ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
-    """,
-    """
-    -- What was said before in the same words, by the first digits of its fingerprint. Turns of transcripts
-    -- are events, never duplicates, so they are not in it.
-    CREATE INDEX memories_by_fingerprint ON memories (namespace, substr(fingerprint, 1, 10))
-        WHERE superseded_by IS NULL AND (session = '' OR position IS NULL);
-    CREATE TABLE repeats (
-        number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        memory INTEGER NOT NULL UNIQUE REFERENCES memories (number) ON DELETE CASCADE,
-        winner INTEGER NOT NULL REFERENCES memories (number) ON DELETE CASCADE,
-        run INTEGER REFERENCES duplicate_runs (number) ON DELETE CASCADE, kind TEXT NOT NULL,
-        reason TEXT NOT NULL, at INTEGER NOT NULL, mentions INTEGER NOT NULL, before REAL NOT NULL,
-        after REAL NOT NULL, supported_before INTEGER, supported_after INTEGER, ended INTEGER
-    );
-    """
-    + _as_now(
-        "memories_superseded duplicate_runs repeats_by_winner repeats_by_run contradictions "
-        "contradictions_by_older contradictions_by_namespace"
-    ),
-    _as_now("leases"),
-    """
-    -- A turn of a transcript is said by somebody; a passage of a text, which nobody says, can be a duplicate.
-    DROP INDEX memories_by_fingerprint;
-    CREATE INDEX memories_by_fingerprint ON memories (namespace, substr(fingerprint, 1, 10))
-        WHERE superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL);
-    """,
-    _as_now("approximations approximation_parts"),
-    _as_now("vector_codes vector_codes_by_namespace")
-    + """
-    INSERT INTO vector_codes (namespace, first, slots, embedder, codes)
-        SELECT namespace, first, slots, embedder, codes FROM segments ORDER BY namespace, first;
-    ALTER TABLE segments DROP COLUMN codes;
-    ALTER TABLE segments DROP COLUMN embedder;
-    """,
-    """
-    -- Whether valid_to was given by what superseded it, so that nobody knew of it before; 0 for an end of its
-    -- own. Of what was superseded so far, an end that is where the other began was most likely given.
-    ALTER TABLE memories ADD COLUMN end_given INTEGER NOT NULL DEFAULT 0;
-    UPDATE memories SET end_given = 1 WHERE superseded_by IS NOT NULL AND valid_to = (
-        SELECT max(coalesce(w.valid_from, w.created_at), coalesce(memories.valid_from, -9000000000000000000))
-        FROM memories w WHERE w.namespace = memories.namespace AND w.id = memories.superseded_by
-    );
-    """
-    + _as_now("memories_ended"),
-    """
-    -- What the winner took over from the loser, before and after, as JSON (supersession.py). Until when the
-    -- loser held is told by its own row now, whatever was said about that since.
-    ALTER TABLE repeats ADD COLUMN gained TEXT;
-    ALTER TABLE repeats DROP COLUMN ended;
-    """,
-    """
-    DROP INDEX memories_by_fingerprint;
-    DROP INDEX vectors_by_digest;
-    """
-    + _as_now("address_runs new_addresses vectors_by_embedder"),
-    """
-    -- The hashes that vectors are found by are those of one namespace (hash_runs.py): all are made anew.
-    """,
-    """
-    ALTER TABLE memories ADD COLUMN via TEXT NOT NULL DEFAULT '';
-    ALTER TABLE memories ADD COLUMN checksum INTEGER;
-    ALTER TABLE memories ADD COLUMN state_checksum INTEGER NOT NULL DEFAULT 3;
-    """
-    + f"UPDATE memories SET state_checksum = {state_checksum()};\n"
-    + _as_now("state_of_new state_of_changed"),
-    """
-    ALTER TABLE reactions RENAME TO feedback;
-    ALTER TABLE lessons RENAME TO saved_settings;
-    ALTER TABLE sightings RENAME TO exposures;
-    DROP INDEX reactions_by_time;
-    DROP INDEX lessons_by_name;
-    DROP INDEX sightings_by_experiment;
-    DROP INDEX sightings_by_recall;
-    ALTER TABLE namespaces ADD COLUMN settings INTEGER NOT NULL DEFAULT 0;
-    """
-    + _as_now("feedback_by_time saved_settings_by_name exposures_by_experiment exposures_by_recall"),
-)
+_SCRIPTS: Final = re.sub(
+    r"(?m)^-- as now: (?P<names>[\w ]+?)(?: \(then (?P<then>\w+)\))?$",
+    _as_now,
+    Path(__file__).with_name("migrations.sql").read_text(encoding="utf-8"),
+).replace("{checksum}", state_checksum())
+MIGRATIONS: Final = tuple(re.split(r"(?m)^-- migration \d+$", _SCRIPTS)[1:])
