@@ -6,9 +6,11 @@ tuner and the web page are generated from this file.
 
 # Annotations are evaluated with the class: as texts they would be read and compiled one by one, in 3 ms.
 import math
+import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Self
 
@@ -320,166 +322,21 @@ PARAMETERS: Final[tuple[Parameter, ...]] = parameters_of(Recipe)
 """Every declared parameter of a recipe."""
 
 
-# Set on LoCoMo dev, and kept because LongMemEval-S dev, MuSiQue, Cranfield and the Russian facts agreed;
-# benchmarks/RESULTS.md has the measurements, and what happens without each of them.
-_DEFAULTS: Final[dict[str, Any]] = {
-    "vector_pool": 50,
-    "lexical_pool": 50,
-    "speaker_weight": 1.5,
-    "speakers_apart": True,
-    "dates_weight": 1.5,
-    "b": 0.5,
-    "context_before": 0.7,
-    "anchored": True,
-    "vector_weight": 0.5,
-    "by_language": True,
-    "session_weight": 0.2,
-    "machine_weight": 0.8,
-    "continued_weight": 0.3,
-    "quality": "multiplicative",
-    "quality_weight": 0.05,
-    "temporal": "restrict",
-    "temporal_boost": 0.6,
-    "least_match": 0.18,
-}
-
-_BALANCED: Final = Recipe(
-    name="balanced",
-    doc="Our default: meaning, words in context, shared names, session, time; a gate, no repeats.",
-    **_DEFAULTS,
-    soft_weight=0.6,
-    soft_before=0.4,
-    soft_question=0.9,
-    graph="names",
-    graph_weight=0.25,
-    neighbour_weight=0.3,
-    text_depth=20,
+_SHIPPED: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
 
-_ALL: Final = (
-    _BALANCED,
-    Recipe(
-        name="fast",
-        doc="The same without words of like meaning and without a second search.",
-        **_DEFAULTS,
-    ),
-    replace(
-        _BALANCED,
-        name="confident",
-        doc="The default, asked in four other ways as well: how far the answers agree is its confidence.",
-        samples=4,
-    ),
-    replace(
-        _BALANCED,
-        name="precise",
-        doc="The default, of which a re-ranker reads the best fifty, where one is configured.",
-        rerank_depth=50,
-        rerank_weight=0.5,
-    ),
-    Recipe(
-        name="bm25", doc="Words alone.", vector_pool=0, fusion="comb_sum", normaliser="none", least_match=0
-    ),
-    Recipe(
-        name="vector",
-        doc="Embedding alone.",
-        lexical_pool=0,
-        fusion="comb_sum",
-        normaliser="none",
-        vector_weight=1.0,
-    ),
-    Recipe(
-        name="memento",
-        doc="Aligned fusion 0.7/0.3 with leg coverage, 30% for a walk over the graph, adaptive MMR.",
-        fusion="aligned",
-        coverage="leg",
-        vector_weight=0.7,
-        graph="walk",
-        graph_weight=3 / 7,
-        graph_seeds=10,
-        diversity="adaptive",
-        k1=1.5,
-        b=0.75,
-    ),
-    Recipe(
-        name="memini",
-        doc="Relative score fusion in equal parts, quality 0.2 added, time 0.40, exact repeats removed.",
-        vector_pool=50,
-        lexical_pool=50,
-        pool_per_hit=5,
-        vector_weight=0.5,
-        quality="additive",
-        quality_weight=0.20,
-        temporal="additive",
-        temporal_boost=0.40,
-        k1=1.2,
-        b=0.75,
-    ),
-    Recipe(
-        name="openvault",
-        doc="Forgetting curve plus alpha blend (0.7, budget 15, threshold 0.5), rare names repeated.",
-        fusion="alpha_blend",
-        vector_weight=0.7,
-        forgetting=True,
-        entity_weight=1.0,
-        k1=1.2,
-        b=0.75,
-    ),
-    Recipe(
-        name="haia",
-        doc="Vectors alone, 0.65 similarity and 0.35 confidence, thresholds 0.75 and 0.50.",
-        lexical_pool=0,
-        vector_weight=1.0,
-        fusion="comb_sum",
-        normaliser="none",
-        confidence="additive",
-        least_similarity=0.75,
-        least_confidence=0.50,
-        only_vectors_pass=True,
-    ),
-    Recipe(
-        name="four_factor",
-        doc="Vectors alone, similarity 0.40, confidence 0.25, recency 0.20, frequency 0.15.",
-        lexical_pool=0,
-        vector_weight=1.0,
-        fusion="comb_sum",
-        normaliser="none",
-        confidence="additive",
-        weighting="fixed",
-        confidence_weight=0.25 / 0.65,
-        recency_weight=0.20,
-        frequency_weight=0.15,
-        only_vectors_pass=True,
-    ),
-    Recipe(
-        name="semstreams",
-        doc="Plain words and BM25 with vectors, paths from what is named with PageRank, in one RRF.",
-        analyser="plain",
-        fusion="rrf",
-        graph="paths",
-        graph_weight=0.5,
-        k1=1.5,
-        b=0.75,
-    ),
-    Recipe(name="azure", doc="Weighted RRF, 0.65 meaning, k 60.", fusion="rrf", vector_weight=0.65),
-    Recipe(
-        name="elastic", doc="Weighted RRF with one ratio the caller turns.", fusion="rrf", vector_weight=0.5
-    ),
-    Recipe(
-        name="pinecone",
-        doc="Z-scored RRF 0.6/0.4 of 100 and 100, then the order of a re-ranker, where one is configured.",
-        fusion="zscored_rrf",
-        vector_weight=0.6,
-        rerank_depth=100,
-        rerank_weight=1.0,
-    ),
-    Recipe(
-        name="adaptive",
-        doc="Relative score fusion whose weights follow the type of question.",
-        legs_by_query=True,
-    ),
-)
 
-RECIPES: Final[Mapping[str, Recipe]] = MappingProxyType({recipe.name: recipe for recipe in _ALL})
+def _data(name: str) -> dict[str, Any]:
+    """Return what a shipped recipe sets, with what the recipe sets that it is like."""
+    own = dict(_SHIPPED[name])
+    like = own.pop("like", None)
+    return own if like is None else _data(like) | own
+
+
+RECIPES: Final[Mapping[str, Recipe]] = MappingProxyType(
+    {name: Recipe(name=name, **_data(name)) for name in _SHIPPED}
+)
 """The shipped recipes by name."""
 
 
