@@ -18,7 +18,6 @@ from memorata.evaluate.report import (
     page,
     ranges,
     shares,
-    stand_out,
     standalone,
     write_report,
 )
@@ -86,7 +85,7 @@ def test_the_page_has_its_tables_and_drawings_and_both_schemes() -> None:
 
 
 def test_the_best_and_the_plain_ones_stand_out() -> None:
-    assert stand_out(SECTION, "any@5") == ["mine", "bm25", "vector"]
+    assert highlighted(SECTION) == ["mine", "bm25", "vector"]
 
 
 def doubtful(name: str) -> ScoredRun:

@@ -29,45 +29,9 @@ from memorata.evaluate.tables import (
 
 _BESIDE: Final = 14
 """The longest detail that fits beside its figure."""
-_COLOURS: Final = """
-:root { color-scheme: light dark; --paper: #fbfaf8; --card: #fff; --ink: #1d2126; --soft: #5c646e;
-  --rule: #e4e2dd; --one: #0b62c4; --two: #b4550a; --three: #7a3fb0; --rest: #b3b8bf; --mark: #e9f1fb; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14171b; --card: #1b1f25; --ink: #e8eaed;
-  --soft: #9aa3ad; --rule: #2c323a; --one: #6cb0ff; --two: #f2a35c; --three: #c59bf0; --rest: #5a626c;
-  --mark: #1f3350; } }
-"""
-_STYLE: Final = (
-    _COLOURS
-    + """* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.55 system-ui, sans-serif; }
-main { max-width: 1080px; margin: 0 auto; padding: 40px 24px 80px; }
-h1 { font-size: 28px; margin: 0 0 4px; letter-spacing: -.01em; }
-h2 { font-size: 21px; margin: 48px 0 4px; }
-h3 { font-size: 15px; margin: 0 0 12px; }
-ul.facts { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 0 0 18px; padding: 0;
-  color: var(--soft); font-size: 13px; overflow-wrap: anywhere; }
-section.card { background: var(--card); border: 1px solid var(--rule); border-radius: 10px;
-  padding: 20px 22px; margin: 16px 0; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 14px; }
-th, td { padding: 5px 10px; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap; }
-th { color: var(--soft); font-weight: 500; font-size: 13px; }
-th:first-child, td:first-child { text-align: left; padding-left: 0; }
-tr:last-child td { border-bottom: 0; }
-td small { color: var(--soft); font-size: 11.5px; margin-left: 4px; }
-table.tall td small { display: block; margin: 0; line-height: 1.3; }
-td.best { background: var(--mark); font-weight: 600; }
-td.best small { font-weight: 400; }
-p.note { color: var(--soft); font-size: 13px; margin: 12px 0 0; max-width: 75ch; }
-svg { max-width: 100%; height: auto; font: 12px system-ui, sans-serif; display: block; }
-/* On a narrow screen a chart scrolls, for its letters must stay readable. */
-.wide svg { min-width: 760px; }
-.grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 22px; }
-.grid h4 { margin: 0 0 6px; font-size: 13px; font-weight: 600; }
-.grid h4 span { color: var(--soft); font-weight: 400; }
-.grid.pair { grid-template-columns: repeat(auto-fit, minmax(400px, 1fr)); }
-"""
-)
+_STYLE: Final = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
+_COLOURS: Final = _STYLE.partition("\n\n")[0]
+"""What every drawing needs of it."""
 
 
 def write_report(folder: Path, sections: Sequence[Section]) -> tuple[Path, ...]:
@@ -100,16 +64,11 @@ def page(sections: Sequence[Section]) -> str:
     )
 
 
-def stand_out(section: Section, measure: str) -> list[str]:
-    """Return the runs that have a colour: the best by a measure, then plain words and plain vectors."""
-    best = max(section.runs, key=lambda run: run.scores.measures[measure].micro.mean)
+def highlighted(section: Section) -> list[str]:
+    """Return the runs that have a colour: the best by the first measure, then plain words and vectors."""
+    best = section.best_first().runs[0]
     plain = [run.name for name in (BASELINE, "vector") for run in section.runs if run.recipe == name]
     return list(dict.fromkeys([best.name, *plain]))[:3]
-
-
-def highlighted(section: Section) -> list[str]:
-    """Return the runs that have a colour, the first measure being the one that counts."""
-    return stand_out(section, next(iter(section.runs[0].scores.measures)))
 
 
 def _section(section: Section) -> str:
@@ -151,10 +110,9 @@ def _kinds(section: Section, measure: str, coloured: Sequence[str]) -> str:
         )
         title = f"{escape(kind or 'other')} <span>{count:,} questions</span>"
         panels.append(f"<div><h4>{title}</h4>{drawn}</div>")
-    return (
-        f'<section class="card"><h3>{escape(measure)} by kind of question</h3><div class="grid">'
-        f"{''.join(panels)}</div>"
-        '<p class="note">Percent; the whiskers are 95 % bootstrap intervals.</p></section>'
+    drawn = f'<div class="grid">{"".join(panels)}</div>'
+    return _figure(
+        f"{measure} by kind of question", drawn, "Percent; the whiskers are 95 % bootstrap intervals."
     )
 
 
@@ -178,29 +136,22 @@ def abstention_plots(section: Section, coloured: Sequence[str]) -> dict[str, str
     measured = {name: abstention for name, abstention in by_run.items() if abstention is not None}
     if not measured:
         return {}
+    both = {name: (found.risk_coverage, found.roc) for name, found in measured.items()}
     return {
         "risk-coverage": shares(
-            {
-                name: list(zip(abstention.risk_coverage.coverage, abstention.risk_coverage.risk, strict=True))
-                for name, abstention in measured.items()
-            },
+            {name: list(zip(risk.coverage, risk.risk, strict=True)) for name, (risk, _) in both.items()},
             coloured,
             across="questions answered",
             up="answers that are wrong",
-            ends={
-                name: f"{abstention.risk_coverage.area * 100:.1f}" for name, abstention in measured.items()
-            },
+            ends={name: f"{risk.area * 100:.1f}" for name, (risk, _) in both.items()},
             label="Risk by coverage",
         ),
         "roc": shares(
-            {
-                name: list(zip(abstention.roc.false_alarms, abstention.roc.hits, strict=True))
-                for name, abstention in measured.items()
-            },
+            {name: list(zip(roc.false_alarms, roc.hits, strict=True)) for name, (_, roc) in both.items()},
             coloured,
             across="unanswerable ones answered",
             up="answerable ones answered",
-            ends={name: f"{abstention.auroc * 100:.1f}" for name, abstention in measured.items()},
+            ends={name: f"{found.auroc * 100:.1f}" for name, found in measured.items()},
             diagonal=True,
             label="ROC curve",
         ),
@@ -216,8 +167,6 @@ def standalone(drawn: str) -> str:
 
 def _abstention(section: Section, coloured: Sequence[str]) -> str:
     drawn = abstention_plots(section, coloured)
-    if not drawn:
-        return ""
     titles = {
         "risk-coverage": "Risk by coverage <span>and the area below, in percent: lower is better</span>",
         "roc": "ROC curve <span>and the area below, in percent: 50 is chance</span>",
@@ -228,18 +177,16 @@ def _abstention(section: Section, coloured: Sequence[str]) -> str:
         "answer is right if a relevant item is among the first 5, and to an unanswerable question never. "
         "Right: how well the score tells the two kinds of question apart."
     )
-    return (
-        f'<section class="card"><h3>Knowing what one does not know</h3><div class="grid pair">{panels}</div>'
-        f'<p class="note">{note}</p></section>'
-    )
+    grid = f'<div class="grid pair">{panels}</div>' if drawn else ""
+    return _figure("Knowing what one does not know", grid, note)
 
 
 def _figure(title: str, drawn: str, note: str) -> str:
+    """Return a card with a title, what is drawn or tabulated, and how to read it; nothing for nothing."""
     if not drawn:
         return ""
-    return (
-        f'<section class="card"><h3>{escape(title)}</h3>{drawn}<p class="note">{escape(note)}</p></section>'
-    )
+    below = f'<p class="note">{escape(note)}</p>' if note else ""
+    return f'<section class="card"><h3>{escape(title)}</h3>{drawn}{below}</section>'
 
 
 def _card(table: Table | None) -> str:
@@ -247,14 +194,11 @@ def _card(table: Table | None) -> str:
         return ""
     heads = "".join(f"<th>{escape(head)}</th>" for head in table.heads)
     rows = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in table.rows)
-    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
     # Details that are longer than the figures they belong to stand below them.
     tall = any(len(cell.detail) > _BESIDE for row in table.rows for cell in row)
     opening = '<table class="tall">' if tall else "<table>"
-    return (
-        f'<section class="card"><h3>{escape(table.title)}</h3><div class="scroll">{opening}<thead><tr>{heads}'
-        f"</tr></thead><tbody>{rows}</tbody></table></div>{note}</section>"
-    )
+    drawn = f'<div class="scroll">{opening}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+    return _figure(table.title, drawn, table.note)
 
 
 def _cell(cell: Cell) -> str:
