@@ -293,9 +293,6 @@ TABLE = [
         texts=TEXTS, gazetteer=("Anna", ["Anna"])),
     row("text.Redirects", {"entries": {"Bob": "Robert"}},
         entries=(["Bob"], None, {"Bob": 5}, {"Bob": " "}, {"a": "b", "b": "a"})),
-    row("text.Redirects.merge", {"name": "Ann", "into": "Anna"}, on=MERGED,
-        name=(*TEXT, " ", "bob"), into=(*TEXT, " ", "ANN")),
-    row("text.Redirects.undo", {"name": "Bob"}, on=MERGED, name=(*TEXT, " ", "Anna")),
     row("text.Redirects.follow", {"name": "Bob"}, on=MERGED, name=(*TEXT, " ")),
     row("text.Redirects.merged_into", {"name": "Robert"}, on=MERGED, name=(*TEXT, " ")),
     # Where it was

@@ -117,30 +117,18 @@ def test_a_name_means_who_has_it_as_name_or_alias() -> None:
     assert gazetteer.owner("Kravitz") is None
 
 
-def test_a_merge_is_followed_and_undone() -> None:
-    table = Redirects().merge("Bob", "Robert").merge("Robert", "Robert Miles").merge("Bobby", "Robert")
+def test_a_merge_is_followed() -> None:
+    table = Redirects({"Bob": "Robert", "Robert": "Robert Miles", "Bobby": "Robert"})
     assert [table.follow(name) for name in ("bob", "Bobby", "ROBERT", "Anna")] == ["Robert Miles"] * 3 + [
         "Anna"
     ]
     assert table.merged_into("robert miles") == ("Bob", "Robert", "Bobby")
-    undone = table.undo("robert")
-    assert [undone.follow(name) for name in ("Bob", "Robert Miles")] == ["Robert", "Robert Miles"]
-    assert undone.merge("Robert", "Robert Miles").follow("Bob") == "Robert Miles"
 
 
 @pytest.mark.parametrize("into", ["Bob", "BOB", "Rob", "Robert"])
 def test_no_cycle(into: str) -> None:
-    table = Redirects().merge("Bob", "Rob").merge("Rob", "Robert")
-    with pytest.raises(InvalidArgument, match="into must be a name that does not lead back to 'Robert'"):
-        table.merge("Robert", into)
-
-
-def test_merging_twice_and_undoing_nothing_are_refused() -> None:
-    table = Redirects().merge("Bob", "Robert")
-    with pytest.raises(InvalidArgument, match=r"a name not merged yet \(it is part of 'Robert'\), got 'bob'"):
-        table.merge("bob", "Anna")
-    with pytest.raises(InvalidArgument, match="name must be a name that was merged, got 'Anna'"):
-        table.undo("Anna")
+    with pytest.raises(InvalidArgument, match="names that do not lead back to themselves"):
+        Redirects({"Bob": "Rob", "Rob": "Robert", "Robert": into})
 
 
 @pytest.mark.parametrize(
@@ -155,7 +143,6 @@ def test_a_table_never_changes() -> None:
     entries = {"Bob": "Robert"}
     table = Redirects(entries)
     entries["Robert"] = "Bob"
-    assert dict(table.merge("Anna", "Ann").entries) == {"Bob": "Robert", "Anna": "Ann"}
     assert dict(table.entries) == {"Bob": "Robert"}
 
 
@@ -164,10 +151,9 @@ def test_any_merges_end_at_a_name_that_was_not_merged(merges: list[tuple[str, st
     table = Redirects()
     for name, into in merges:
         try:
-            table = table.merge(name, into)
+            table = Redirects({**table.entries, name: into})
         except InvalidArgument:
             continue
-    assert Redirects(table.entries) == table
     for name in "abcde":
         end = table.follow(name)
         assert folded(end) not in {folded(source) for source in table.entries}

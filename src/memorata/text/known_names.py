@@ -139,13 +139,10 @@ class Gazetteer:
 
 @frozen
 class Redirects:
-    """Which names were merged: the name given up, and the name to read instead. A change gives a new table.
+    """Which names were merged: the name given up, and the name to read instead.
 
-    >>> table = Redirects().merge("Bob", "Robert").merge("Robert", "Robert Miles")
-    >>> table.follow("BOB")
+    >>> Redirects({"Bob": "Robert", "Robert": "Robert Miles"}).follow("BOB")
     'Robert Miles'
-    >>> table.undo("Robert").follow("Bob")
-    'Robert'
     """
 
     entries: Mapping[str, str] = field(default_factory=dict)
@@ -165,25 +162,6 @@ class Redirects:
         for source, target in self.entries.items():
             if self._leads(_key("entries", target), _key("entries", source)):
                 raise InvalidArgument("entries", source, "names that do not lead back to themselves")
-
-    def merge(self, name: str, into: str) -> Redirects:
-        """Return a table in which `name` is read as `into`."""
-        source, target = _key("name", name), _key("into", into)
-        if source in self._next:
-            expected = f"a name not merged yet (it is part of {self.follow(name)!r})"
-            raise InvalidArgument("name", name, expected)
-        if self._leads(target, source):
-            raise InvalidArgument("into", into, f"a name that does not lead back to {name!r}")
-        return Redirects({**self.entries, name: into})
-
-    def undo(self, name: str) -> Redirects:
-        """Return a table in which `name` stands for itself again; what was merged into it stays with it."""
-        source = _key("name", name)
-        if source not in self._next:
-            raise InvalidArgument("name", name, "a name that was merged")
-        return Redirects(
-            {written: into for written, into in self.entries.items() if folded(written) != source}
-        )
 
     def follow(self, name: str) -> str:
         """Return the name to read instead of `name`: itself, unless it was merged."""
