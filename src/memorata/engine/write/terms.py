@@ -19,7 +19,15 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.store import Store
 from memorata.text.analysers import ANALYSERS, Analyser, Languages, analyser, roots, term_counts
-from memorata.text.dates import TimeExpression, date_keys, date_terms, time_expressions, triggers
+from memorata.text.dates import (
+    MONTHS,
+    WEEKDAYS,
+    TimeExpression,
+    date_keys,
+    date_terms,
+    time_expressions,
+    triggers,
+)
 from memorata.text.dates.phrases import has_no_trigger
 from memorata.text.tokens import folded
 
@@ -81,16 +89,8 @@ def _dates(memory: Memory, analyser: Analyser) -> dict[str, int]:
 
 @lru_cache(maxsize=4096)
 def _date_terms(day: date, analyser: Analyser) -> dict[str, int]:
-    text = f"{day.day} {_MONTHS[day.month - 1]} {day.year} {_WEEKDAYS[day.weekday()]}"
+    text = f"{day.day} {MONTHS[day.month - 1]} {day.year} {WEEKDAYS[day.weekday()]}"
     return dict(Counter(analyser.tokens(text)))
-
-
-# Not strftime's names: those change with the locale of the process.
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November", "December",
-)  # fmt: skip
-_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 PHRASE: Final = "time_phrase"

@@ -28,14 +28,10 @@ from pathlib import Path
 from memorata.evaluate.dataset import Document, FileDataset, Haystack, Question, opaque
 from memorata.evaluate.files import Record, json_records
 from memorata.model import checks
+from memorata.text.dates import MONTHS
 
 KINDS = {1: "1 multi-hop", 2: "2 temporal", 3: "3 open-domain", 4: "4 single-hop", 5: "5 adversarial"}
 """The categories by their number in the file."""
-# Named here, because the names that the standard library parses change with the locale.
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
 _SESSION = re.compile(r"session_(\d+)")
 _TURN = re.compile(r"D:?(\d+):(\d+)")
 _LOCOMO_DATE = re.compile(r"(\d\d?):(\d\d) ([ap]m) on (\d\d?) ([a-z]+),? (\d{4})", re.IGNORECASE)
@@ -134,10 +130,10 @@ def _questions(
 def _locomo_moment(date: Record) -> datetime:
     """Return a date as the set writes it; it names no zone, and is read as UTC."""
     match = _LOCOMO_DATE.fullmatch(date.a(str).strip())
-    if not match or match[5].lower() not in _MONTHS or not 1 <= int(match[1]) <= 12:
+    if not match or match[5].lower() not in MONTHS or not 1 <= int(match[1]) <= 12:
         raise date.error(f"must be a date as in '1:56 pm on 8 May, 2023', got {date.value!r}")
     hour = int(match[1]) % 12 + (12 if match[3].lower() == "pm" else 0)
-    month = _MONTHS.index(match[5].lower()) + 1
+    month = MONTHS.index(match[5].lower()) + 1
     try:
         return datetime(int(match[6]), month, int(match[4]), hour, int(match[2]), tzinfo=UTC)
     except ValueError as error:

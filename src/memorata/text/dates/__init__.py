@@ -69,11 +69,11 @@ _MIN_WINDOWED: Final = 400
 """From how many characters on it pays to read only around the trigger words."""
 
 # Not strftime's names: those change with the locale of the process.
-_MONTHS: Final = (
+MONTHS: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
     "november", "december",
 )  # fmt: skip
-_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _MAX_NAMED: Final = 3
 """How many days, months or years are named one by one."""
@@ -240,7 +240,7 @@ def date_terms(period: Period, zone: tzinfo = UTC) -> str:
     first, last = bounds
     if (last - first).days < _MAX_NAMED and period.tolerance <= _DAY_TOLERANCE:
         days = [first + timedelta(days=ahead) for ahead in range((last - first).days + 1)]
-        weekdays = [_WEEKDAYS[day.weekday()] for day in days]
+        weekdays = [WEEKDAYS[day.weekday()] for day in days]
         return _alternatives([str(day.day) for day in days], *_months_and_years(days), weekdays)
     months = 12 * (last.year - first.year) + last.month - first.month
     if months < _MAX_NAMED and period.tolerance <= _MONTH_TOLERANCE:
@@ -331,7 +331,7 @@ def _years(first: date, last: date, most: int) -> tuple[str, ...]:
 
 
 def _months_and_years(days: list[date]) -> tuple[list[str], list[str]]:
-    return [_MONTHS[day.month - 1] for day in days], [str(day.year) for day in days]
+    return [MONTHS[day.month - 1] for day in days], [str(day.year) for day in days]
 
 
 def _alternatives(*words: list[str]) -> str:
