@@ -258,7 +258,6 @@ TABLE = [
         groups=("s1", 5, None, [["unhashable"]], {"s1": 1}), per_group=FROM_1, within=FROM_1),
     # How words are read
     row("text.words", {"text": "Green tea", "underscores": True}, text=TEXT, underscores=FLAG),
-    row("text.stem", {"token": "teas", "language": "english"}, token=TEXT, language=LANGUAGE),
     row("text.stop_words", {"language": "english"}, language=LANGUAGE),
     row("text.negations", {"language": "english"}, language=LANGUAGE),
     row("text.detect", {"text": "green tea", "default": "english"},
@@ -339,7 +338,7 @@ TABLE = [
         paths=FROM_1, seconds=(NAN, INF, "1", True, -0.5), clock=(None, 5), types=TYPES,
         direction=("up", None), order=("random", None), decay=(*SHARE, 0.0), precedence=(5, "x")),
     row("graph.shortest_path", {"graph": KITE, "start": 0, "goal": 3}, graph=GRAPH, start=NODE, goal=NODE,
-        cost=("price", None), direction=("up", None), types=TYPES),
+        direction=("up", None), types=TYPES),
     row("graph.communities", {"graph": KITE, "levels": 2, "resolution": 1.0, "rounds": 9, "seed": 0},
         graph=GRAPH, levels=(*FROM_1, 21), resolution=COUNT, rounds=(*FROM_1, 10**9), seed=WHOLE),
     row("graph.leiden", {"graph": KITE, "resolution": 1.0, "iterations": 2, "seed": 0}, graph=GRAPH,

@@ -50,8 +50,6 @@ def test_a_model_is_an_embedder_or_a_re_ranker() -> None:
     kinds = {entry.name: entry.kind for entry in CATALOGUE.values()}
     assert kinds.pop("minilm-reranker") == kinds.pop("mini-reranker") == "reranker"
     assert set(kinds.values()) == {"embedder"}
-    assert CATALOGUE["potion-base-8M"].dimension == 256
-    assert CATALOGUE["mini-reranker"].dimension is None
 
 
 def test_an_origin_that_is_one_author_s_word_is_called_so() -> None:

@@ -215,18 +215,12 @@ def test_strong_ties_are_short() -> None:
     assert near is not None
     assert (near.nodes, near.cost) == ((0, 1, 2), 0.5)
     assert [step.edge for step in near.steps] == [0, 1]
-    direct = shortest_path(graph, 0, 2, cost="weight")
-    assert direct is not None
-    assert (direct.nodes, direct.cost) == ((0, 2), 1.0)
 
 
-def test_of_parallel_edges_the_cheapest_is_walked() -> None:
-    graph = Graph.of(2, [0, 0], [1, 1], [2.0, 5.0])
-    strong, light = shortest_path(graph, 0, 1), shortest_path(graph, 0, 1, cost="weight")
+def test_of_parallel_edges_the_strongest_is_walked() -> None:
+    strong = shortest_path(Graph.of(2, [0, 0], [1, 1], [2.0, 5.0]), 0, 1)
     assert strong is not None
-    assert light is not None
     assert (strong.cost, strong.steps[0].edge) == (0.2, 1)
-    assert (light.cost, light.steps[0].edge) == (2.0, 0)
 
 
 def test_to_itself_nothing_is_walked_and_to_the_unreachable_nothing_leads() -> None:
@@ -249,30 +243,26 @@ def test_to_itself_nothing_is_walked_and_to_the_unreachable_nothing_leads() -> N
     ),
     st.integers(0, 6),
     st.integers(0, 6),
-    st.sampled_from(["inverse", "weight", "unit"]),
 )
 def test_the_cost_is_that_of_networkx_and_of_the_steps(
-    edges: list[tuple[int, int, float]], start: int, goal: int, cost: str
+    edges: list[tuple[int, int, float]], start: int, goal: int
 ) -> None:
-    def price(weight: float) -> float:
-        return {"inverse": 1 / weight, "weight": weight, "unit": 1.0}[cost]
-
     graph = graph_of(7, edges)
     other = nx.DiGraph()
     other.add_nodes_from(range(7))
-    other.add_weighted_edges_from((source, target, price(weight)) for source, target, weight in edges)
-    found = shortest_path(graph, start, goal, cost=cost, direction="out")
+    other.add_weighted_edges_from((source, target, 1 / weight) for source, target, weight in edges)
+    found = shortest_path(graph, start, goal, direction="out")
     if found is None:
         assert not nx.has_path(other, start, goal)
     else:
         assert found.cost == pytest.approx(nx.dijkstra_path_length(other, start, goal))
-        assert found.cost == pytest.approx(sum(price(step.weight) for step in found.steps))
+        assert found.cost == pytest.approx(sum(1 / step.weight for step in found.steps))
         assert (found.nodes[0], found.nodes[-1]) == (start, goal)
 
 
-def test_what_costs_more_than_can_be_counted_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="cost must be a cost that float64 can hold"):
+def test_what_is_longer_than_can_be_counted_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="graph must be one of weights whose inverse float64 can hold"):
         shortest_path(Graph.of(2, [0], [1], [5e-324]), 0, 1)
-    for bad in ({"start": 9}, {"goal": -1}, {"cost": "price"}, {"direction": "up"}, {"types": ["x"]}):
+    for bad in ({"start": 9}, {"goal": -1}, {"direction": "up"}, {"types": ["x"]}):
         with pytest.raises(InvalidArgument):
             shortest_path(**{"graph": Graph.of(2, [0], [1]), "start": 0, "goal": 1} | bad)  # type: ignore[arg-type]

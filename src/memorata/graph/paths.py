@@ -2,8 +2,8 @@
 
 The bounded search is the traversal of PathRAG (semstreams): every path without a repeated node, as far as the
 limits let it go, depth first or breadth first. A node counts by how near it is, ``decay ** steps``. Nothing
-is left out in silence: `truncated` says which limit was hit. The shortest path, by the sum of what its edges
-cost, is Dijkstra's, "A note on two problems in connexion with graphs" (1959), with a heap.
+is left out in silence: `truncated` says which limit was hit. The shortest path is Dijkstra's, "A note on two
+problems in connexion with graphs" (1959), with a heap.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 
 ORDERS = ("breadth", "depth")
-COSTS = ("inverse", "weight", "unit")
 MAX_DEPTH = 100
 Clock = Callable[[], float]
 """Returns seconds that only ever grow, as ``time.monotonic`` does."""
@@ -189,11 +188,12 @@ def shortest_path(
     start: int,
     goal: int,
     *,
-    cost: str = "inverse",
     direction: str = "both",
     types: Sequence[str] | None = None,
 ) -> Route | None:
-    """Return the cheapest way from one node to another; None when there is none.
+    """Return the shortest way from one node to another; None when there is none.
+
+    An edge is 1 / weight long: strong ties are short.
 
     Parameters
     ----------
@@ -201,9 +201,6 @@ def shortest_path(
         The graph.
     start, goal
         The two nodes.
-    cost
-        What an edge costs. ``"inverse"``: 1 / weight, as strong ties are short. ``"weight"``: its weight,
-        for graphs whose weights are distances. ``"unit"``: 1, for the fewest steps.
     direction
         ``"out"``, ``"in"`` or ``"both"``.
     types
@@ -214,12 +211,9 @@ def shortest_path(
     >>> graph = Graph.of(3, [0, 1, 0], [1, 2, 2], [4.0, 4.0, 1.0])
     >>> shortest_path(graph, 0, 2).nodes, shortest_path(graph, 0, 2).cost
     ((0, 1, 2), 0.5)
-    >>> shortest_path(graph, 0, 2, cost="unit").nodes
-    (0, 2)
     """
     checked_graph(graph)
     origin, end = checked_node("start", start, graph.nodes), checked_node("goal", goal, graph.nodes)
-    checks.one_of("cost", cost, COSTS)
     checks.one_of("direction", direction, DIRECTIONS)
     chosen = type_numbers("types", types, graph.type_names)
     best = {origin: 0.0}
@@ -233,10 +227,10 @@ def shortest_path(
         if at in settled:
             continue
         settled.add(at)
-        for step in _steps_from(graph, at, direction, chosen, lightest_first=cost == "weight"):
-            total = so_far + _cost(step.weight, cost)
+        for step in _steps_from(graph, at, direction, chosen):
+            total = so_far + 1.0 / step.weight
             if not math.isfinite(total):
-                raise InvalidArgument("cost", cost, "a cost that float64 can hold on every path")
+                raise InvalidArgument("graph", step.weight, "one of weights whose inverse float64 can hold")
             if total < best.get(step.node, math.inf):
                 best[step.node] = total
                 previous[step.node] = (at, step)
@@ -256,16 +250,11 @@ def _steps_from(
     at: int,
     direction: str,
     types: IntArray | None,
-    *,
-    lightest_first: bool = False,
     precedence: Precedence | None = None,
 ) -> list[Step]:
-    """Return the steps that can be taken from a node, the heaviest edges first, or the lightest.
-
-    Of parallel edges of one type and direction only the first in that order is a step.
-    """
+    """Return the steps from a node, the heaviest edges first; of parallel ones of one type the first."""
     edges = graph.edges_at(np.array([at]), direction, types)
-    by_weight = edges.weights if lightest_first else -edges.weights
+    by_weight = -edges.weights
     if precedence is None:
         order = np.argsort(by_weight, kind="stable")
     else:
@@ -322,7 +311,7 @@ class _Search:
         visited = {start, *(step.node for step in path)}
         longer: list[tuple[Step, ...]] = []
         at = path[-1].node if path else start
-        for step in _steps_from(self.graph, at, self.direction, self.types, precedence=self.precedence):
+        for step in _steps_from(self.graph, at, self.direction, self.types, self.precedence):
             if step.node in visited:
                 continue
             if len(path) == self.depth:
@@ -351,12 +340,6 @@ def _deadline(seconds: object, clock: object) -> Callable[[], bool]:
         raise InvalidArgument("clock", clock, "a function that returns seconds, since seconds are limited")
     begun = checks.number("clock()", clock())
     return lambda: clock() - begun > limit
-
-
-def _cost(weight: float, cost: str) -> float:
-    if cost == "unit":
-        return 1.0
-    return 1.0 / weight if cost == "inverse" else weight
 
 
 def _walked_back(previous: dict[int, tuple[int, Step]], origin: int, end: int) -> tuple[Step, ...]:

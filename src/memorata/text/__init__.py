@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from memorata._on_demand import on_demand
 
 if TYPE_CHECKING:
-    from memorata.text.analysers import ANALYSERS, STEMMED_LANGUAGES, Analyser, analyser, stem
+    from memorata.text.analysers import ANALYSERS, STEMMED_LANGUAGES, Analyser, analyser
     from memorata.text.dates import (
         DATE_LANGUAGES,
         AnchorExtractor,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, stop_words
 
 _HOMES = {
-    ".analysers": ("ANALYSERS", "STEMMED_LANGUAGES", "Analyser", "analyser", "stem"),
+    ".analysers": ("ANALYSERS", "STEMMED_LANGUAGES", "Analyser", "analyser"),
     ".dates": (
         *("DATE_LANGUAGES", "AnchorExtractor", "AnchorReading", "FallibleAnchors", "RuleAnchors"),
         *("TimeExpression", "date_terms", "time_expressions"),
@@ -82,7 +82,6 @@ __all__ = [
     "detect",
     "folded",
     "negations",
-    "stem",
     "stop_words",
     "time_expressions",
     "words",

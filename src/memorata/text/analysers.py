@@ -172,25 +172,6 @@ ANALYSERS: Final[Mapping[str, Analyser]] = MappingProxyType(
 """The shipped analysers by name."""
 
 
-def stem(token: str, language: str) -> str:
-    """Return the Snowball stem of a lower-case word.
-
-    Parameters
-    ----------
-    token
-        One word, as :func:`memorata.text.tokens.words` gives it.
-    language
-        One of :data:`STEMMED_LANGUAGES`, or ``"none"`` for no stemming.
-
-    Examples
-    --------
-    >>> stem("batteries", "english"), stem("battery", "english"), stem("боюсь", "russian")
-    ('batteri', 'batteri', 'бо')
-    """
-    checks.one_of("language", language, (*STEMMED_LANGUAGES, "none"))
-    return _stem(checks.text("token", token), language)
-
-
 def term_counts(terms: Sequence[str]) -> dict[str, int]:
     """Return how often each term occurs; for a sentence this takes a fifth of the time of a Counter."""
     # Few sentences say a word twice.
@@ -236,7 +217,7 @@ class _Terms:
             stops = _stops(language) if settings.stop else _NO_WORDS
         if len(token) < settings.min_length or token in stops:
             return ""
-        term = _stem(token, language) if settings.stemming else token
+        term = stem(token, language) if settings.stemming else token
         return term if len(term) >= settings.min_length else ""
 
     def _language(self, token: str) -> str:
@@ -251,8 +232,8 @@ class _Terms:
 _stemmers = threading.local()
 
 
-def _stem(token: str, language: str) -> str:
-    """Return a stem without checking or caching; PyStemmer's objects must not be shared between threads."""
+def stem(token: str, language: str) -> str:
+    """Return the Snowball stem of a word; PyStemmer's objects must not be shared between threads."""
     if language == "none":
         return token
     stemmer = getattr(_stemmers, language, None)
