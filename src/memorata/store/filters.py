@@ -433,14 +433,7 @@ def _keys(path: str, name: str) -> tuple[str, ...]:
 
 def _text(at: str, value: object) -> str:
     # str.__str__ makes a plain string of an enum member, whose own __str__ may say something else.
-    text = str.__str__(checks.text(at, value))
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidArgument(
-            at, value, "text without half surrogate pairs, which UTF-8 cannot hold"
-        ) from error
-    return text
+    return str.__str__(checks.writable(at, value))
 
 
 def _number(at: str, value: object) -> int | float:
