@@ -21,7 +21,7 @@ from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument
 from memorata.text.known_names import Gazetteer
 from memorata.text.language import detect
-from memorata.text.word_lists import word_set
+from memorata.text.word_lists import listed
 
 MENTION_KINDS: Final = (
     *("known", "name", "handle", "tag", "email", "url", "host", "ip", "path", "code", "id"),
@@ -172,15 +172,7 @@ _FILE_ENDINGS = (
     "kt|lock|log|md|mp[34]|parquet|pdf|php|png|pptx?|py|rb|rs|rst|sh|sql|sqlite3?|svg|swift|tar|tex|toml|tsv|"
     "tsx?|txt|wav|xlsx?|xml|ya?ml|zip"
 )
-_TOP_DOMAINS = word_set(
-    """
-    com org net edu gov mil int info biz io dev ai app cloud tech online site xyz local localdomain internal
-    lan corp home example test invalid eu uk de fr es pt nl pl cz ch ru ua jp cn kr br ca au nz se dk fi hu
-    ro gr tr il za mx ar cl
-    """
-)
-_WORDLIKE_DOMAINS = word_set("at be in is it me no so to us my am tv co ie id")
-"""Top domains that are words: "done.it" is a missing blank, "www.comune.roma.it" is a host."""
+_TOP_DOMAINS, _WORDLIKE_DOMAINS = (listed("hosts", name) for name in ("top_domains", "wordlike_domains"))
 
 _FORMS = rf"""
       (?P<url>   (?:https?|ftps?|wss?|ssh|git|file|postgres(?:ql)?|redis|s3)://[^\s<>"'`«»“”]+

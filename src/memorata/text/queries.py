@@ -23,7 +23,7 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.text.language import detect
 from memorata.text.tokens import words
-from memorata.text.word_lists import STOP_WORD_LANGUAGES, pronouns, stop_words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, listed, pronouns, stop_words
 
 QueryType: TypeAlias = Literal["factual", "preference", "conceptual"]
 QUERY_TYPES: Final[tuple[QueryType, ...]] = get_args(QueryType)
@@ -155,15 +155,7 @@ def without_event_verbs(text: str) -> str:
     return " ".join(word for word in words(checks.text("text", text)) if word not in _EVENT_VERBS)
 
 
-# Only forms that are no other word in any of the languages: Swedish "hände" is a German hand.
-_EVENT_VERBS = frozenset(
-    (
-        "happen", "happens", "happened", "happening", "occur", "occurs", "occurred", "occurring",
-        "passiert", "passierte", "geschah", "geschieht", "geschehen", "ereignete", "passé", "pasó", "ocurrió",
-        "sucedió", "successo", "accaduto", "accadde", "aconteceu", "gebeurt", "gebeurde", "gebeurd",
-        "происходит", "происходило", "произошло", "случилось", "случается",
-    )
-)  # fmt: skip
+_EVENT_VERBS: Final = listed("queries", "event_verbs")
 
 
 def _has_capitals(text: str) -> bool:

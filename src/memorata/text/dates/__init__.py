@@ -42,6 +42,7 @@ from memorata.text.dates.calendar import FIRST_DAY
 from memorata.text.dates.language import DIGITS, NUMERIC, NUMERIC_DAY_FIRST, DateLanguage, read_language
 from memorata.text.dates.phrases import DateSpan, clock_time
 from memorata.text.language import detect
+from memorata.text.word_lists import listed
 
 DATE_LANGUAGES: Final = (
     "english", "russian", "german", "french", "spanish", "italian", "portuguese", "dutch", "swedish",
@@ -51,17 +52,10 @@ DATE_LANGUAGES: Final = (
 _TOLD_BY_FUNCTION_WORDS: Final = frozenset({"french", "spanish", "italian", "portuguese", "dutch", "swedish"})
 """Languages whose time words are those of others, too («mars», "mayo"): read where the text is in them."""
 
-_ALSO_ENGLISH: Final = frozenset(
-    {"am", "an", "in", "ab", "von", "die", "aus", "zu", "tag", "ende"}
-    | {"april", "august", "september", "november", "winter", "halloween"}
+_ALSO_ENGLISH, _ENGLISH_OR_NAMES = (
+    listed("dates", name) for name in ("german_or_english", "english_or_names")
 )
-"""German words that are also English ones: "I am 7.5. And you?" is not the seventh of May."""
-_ENGLISH_OR_NAMES: Final = """
-    mayo mars hier ton passé este esta marco natal segunda quinta sexta quarta dit begin mei over maj jul sex
-    fem nova lente natale estate fine weekend laatst recent fin onlangs dag dagen helgen sen om ce cet cette mai
-    avant jour jours verano annan sabato domenica inverno primavera que
-"""
-"""Time words of other languages that are also English, or names, or so short that they tell nothing."""
+"""Time words of German, and of other languages, that are also English ones."""
 _HANGUL, _KANA, _HAN = (
     re.compile(span) for span in ("[\uac00-\ud7af]", "[\u3040-\u30ff]", "[\u3040-\u9fff]")
 )
@@ -400,7 +394,7 @@ def _own_words(name: str) -> frozenset[str]:
     triggers_elsewhere = (
         candidate.triggers for other_name, candidate in languages().items() if other_name != name
     )
-    return languages()[name].triggers.difference(_ENGLISH_OR_NAMES.split(), *triggers_elsewhere)
+    return languages()[name].triggers.difference(_ENGLISH_OR_NAMES, *triggers_elsewhere)
 
 
 def _expression(text: str, span: DateSpan, now: datetime) -> TimeExpression | None:
