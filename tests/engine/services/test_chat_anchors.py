@@ -193,12 +193,6 @@ def test_blank_and_endless_questions_stay_here(model: Model) -> None:
     assert model.asked == []
 
 
-def test_another_reader_may_stand_in(model: Model) -> None:
-    model.turns = [(400, b"no")]
-    german = reader(model, otherwise=RuleAnchors("german"))
-    assert german.read("What did I do yesterday?", NOW).expression is None
-
-
 def test_a_recall_uses_it_says_what_went_wrong_and_answers_all_the_same(model: Model) -> None:
     with memorata.open(":memory:", embedder="lexical", anchors=reader(model), clock=lambda: NOW) as memory:
         for year, friend in ((2020, "Anna"), (2021, "Ben"), (2022, "Carl")):
@@ -242,7 +236,7 @@ def test_no_answer_is_so_odd_that_it_does_harm(answer: Any) -> None:
 
 @pytest.mark.parametrize(
     ("argument", "value"),
-    [("address", "nowhere"), ("model", None), ("otherwise", "rules")],
+    [("address", "nowhere"), ("model", None)],
 )
 def test_bad_input(argument: str, value: Any) -> None:
     with pytest.raises(InvalidArgument, match=f"{argument} must be"):

@@ -97,5 +97,3 @@ def test_what_is_no_classifier_is_refused() -> None:
             Settings(classifier=wrong)
     with pytest.raises(InvalidArgument, match="classifier"):
         memorata.open(":memory:", classifier=5)  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgument, match="otherwise"):
-        ChatClassifier("wise", ADDRESS, otherwise=5)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from memorata.embed.http_client import RetryPolicy
+from memorata.engine.services import extraction as extraction_module
 from memorata.engine.services.extraction import ChatExtractor
 from memorata.model import InvalidArgument
 from memorata.model.entity import Entity, Relation
@@ -109,8 +110,11 @@ def test_names_and_relations_come_back(model: Model) -> None:
     assert isinstance(reader(model), EntityExtractor)
 
 
-def test_texts_go_in_batches_once_each_and_blank_ones_stay_here(model: Model) -> None:
-    read_texts = reader(model, batch=2).extract(["Ada", "", "Ben", "Ada", " \n", "Cleo"])
+def test_texts_go_in_batches_once_each_and_blank_ones_stay_here(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extraction_module, "_PIECES_PER_REQUEST", 2)
+    read_texts = reader(model).extract(["Ada", "", "Ben", "Ada", " \n", "Cleo"])
     assert model.texts == [["Ada", "Ben"], ["Cleo"]]
     assert [len(extraction.mentions) for extraction in read_texts] == [1, 0, 1, 1, 0, 1]
 
@@ -140,9 +144,10 @@ def test_known_and_machine_names_are_read_too(model: Model) -> None:
     assert read(extraction) == [("Ada", "person"), ("tea house", "known"), ("10.0.0.7", "ip")]
 
 
-def test_a_long_text_is_asked_about_in_pieces(model: Model) -> None:
+def test_a_long_text_is_asked_about_in_pieces(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction_module, "_MAX_PIECE_LENGTH", 100)
     text = "so Ada met Ben. " + "tea and milk and " * 20 + "so Cleo met Dan."
-    (extraction,) = reader(model, longest=100).extract([text])
+    (extraction,) = reader(model).extract([text])
     assert [name for name, _ in read(extraction)] == ["Ada", "Ben", "Cleo", "Dan"]
     assert extraction.relations == (Relation("Ada", "knows", "Ben"), Relation("Cleo", "knows", "Dan"))
     assert max(len(piece) for batch in model.texts for piece in batch) <= 100
@@ -185,16 +190,20 @@ def test_nothing_and_why(model: Model, turn: Turn, why: str) -> None:
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
-def test_who_is_refused_does_not_ask_on(model: Model, status: int) -> None:
+def test_who_is_refused_does_not_ask_on(model: Model, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction_module, "_PIECES_PER_REQUEST", 1)
     model.turns = [(status, b"no")] * 9
-    refused = reader(model, batch=1).extract(["so Ada", "so Ben", "so Cleo"])
+    refused = reader(model).extract(["so Ada", "so Ben", "so Cleo"])
     assert all(str(status) in extraction.failure for extraction in refused)
     assert len(model.asked) == 1
 
 
-def test_who_is_away_is_not_waited_for_batch_after_batch(model: Model) -> None:
+def test_who_is_away_is_not_waited_for_batch_after_batch(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extraction_module, "_PIECES_PER_REQUEST", 1)
     model.turns = [(500, b"")] * 9
-    away = reader(model, batch=1).extract(["so Ada", "so Ben", "so Cleo"])
+    away = reader(model).extract(["so Ada", "so Ben", "so Cleo"])
     assert all("gave up after 3 attempts" in extraction.failure for extraction in away)
     assert len(model.asked) == 3
 
@@ -213,7 +222,7 @@ def test_nobody_there() -> None:
 
 @pytest.mark.parametrize(
     ("argument", "value"),
-    [("address", "nowhere"), ("batch", 0), ("longest", 3), ("model", None)],
+    [("address", "nowhere"), ("model", None)],
 )
 def test_bad_input(argument: str, value: Any) -> None:
     with pytest.raises(InvalidArgument, match=f"{argument} must be"):

@@ -35,7 +35,8 @@ def test_pairs_are_asked_about_in_batches(monkeypatch: pytest.MonkeyPatch) -> No
         )
 
     monkeypatch.setattr(chat_service, "post_json", post)
-    judge = ChatJudge("wise", "http://localhost:1/v1", api_key="k", batch=2)
+    monkeypatch.setattr(chat_service, "_PAIRS_PER_REQUEST", 2)
+    judge = ChatJudge("wise", "http://localhost:1/v1", api_key="k")
     assert isinstance(judge, ContradictionJudge)
     assert judge.name == "chat:wise"
     ruled = judge.judge([pair(number) for number in range(3)])
@@ -81,5 +82,3 @@ def test_any_other_answer_is_refused(said: object) -> None:
 def test_bad_settings_are_refused() -> None:
     with pytest.raises(InvalidArgument, match="address"):
         ChatJudge("m", "nowhere")
-    with pytest.raises(InvalidArgument, match="batch"):
-        ChatJudge("m", "http://localhost/v1", batch=0)

@@ -31,11 +31,11 @@ from memorata.embed.http_client import RetryPolicy, authorised, checked_address,
 from memorata.embed.services import query_retry
 from memorata.model import checks
 from memorata.model.checks import FloatArray
-from memorata.model.errors import EmbeddingServiceError, InvalidArgument, ServiceAnswerInvalid, shown
+from memorata.model.errors import EmbeddingServiceError, ServiceAnswerInvalid, shown
 from memorata.model.memory import Memory
-from memorata.text.dates import AnchorExtractor, AnchorReading, RuleAnchors, TimeExpression
+from memorata.text.dates import AnchorReading, RuleAnchors, TimeExpression
 from memorata.text.dates.calendar import FIRST_DAY, LAST_DAY, Days
-from memorata.text.queries import QUERY_TYPES, Classification, QueryClassifier, RuleClassifier
+from memorata.text.queries import QUERY_TYPES, Classification, RuleClassifier
 
 _LOG: Final = logging.getLogger(__name__)
 PROMPTS: Final[Mapping[str, str]] = tomllib.loads(
@@ -73,6 +73,15 @@ class ChatService:
         return post_json(self._address, body, self._headers, self.retry)
 
 
+class ChatRole:
+    """What asks a language model for one thing."""
+
+    def __init__(
+        self, model: str, address: str, *, api_key: str | None = None, retry: RetryPolicy | None = None
+    ) -> None:
+        self._service = ChatService(model, address, api_key, retry)
+
+
 def answer_json(answer: object) -> Any:  # noqa: ANN401 - whatever JSON there is
     r"""Return the JSON of an answer, decoded; the fence that some models put around it is removed."""
     content = message(answer)
@@ -108,6 +117,7 @@ JUDGE_PROMPT: Final = PROMPTS["judge"]
 _VERDICTS: Final = {"contradicts": True, "compatible": False, "unsure": None}
 _MAX_TEXT_LENGTH: Final = 2_000
 _MAX_REASON_LENGTH: Final = 500
+_PAIRS_PER_REQUEST: Final = 8
 
 
 @frozen
@@ -132,20 +142,8 @@ class ContradictionJudge(Protocol):
         ...
 
 
-class ChatJudge:
+class ChatJudge(ChatRole):
     """Asks a language model whether memories contradict each other."""
-
-    def __init__(
-        self,
-        model: str,
-        address: str,
-        *,
-        api_key: str | None = None,
-        batch: int = 8,
-        retry: RetryPolicy | None = None,
-    ) -> None:
-        self._service = ChatService(model, address, api_key, retry)
-        self._batch = checks.whole("batch", batch, 1)
 
     @property
     def name(self) -> str:
@@ -155,8 +153,8 @@ class ChatJudge:
     def judge(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:
         """Return a ruling for each pair of an older and a newer memory."""
         rulings: list[Ruling] = []
-        for start in range(0, len(pairs), self._batch):
-            rulings += self._rulings(pairs[start : start + self._batch])
+        for start in range(0, len(pairs), _PAIRS_PER_REQUEST):
+            rulings += self._rulings(pairs[start : start + _PAIRS_PER_REQUEST])
         return rulings
 
     def _rulings(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:
@@ -187,13 +185,8 @@ SUMMARY_PROMPT: Final = PROMPTS["summary"]
 _MAX_SUMMARY_LENGTH: Final = 4_000
 
 
-class ChatWriter:
+class ChatWriter(ChatRole):
     """Writes summaries by asking a language model."""
-
-    def __init__(
-        self, model: str, address: str, *, api_key: str | None = None, retry: RetryPolicy | None = None
-    ) -> None:
-        self._service = ChatService(model, address, api_key, retry)
 
     @property
     def name(self) -> str:
@@ -227,13 +220,13 @@ _MAX_TEXT_CHARACTERS: Final = 1_000
 """Characters of a text that are sent: all candidates stand in one request."""
 
 
-class _QueryService:
+class _QueryService(ChatRole):
     """A service that is called within a recall."""
 
     def __init__(
         self, model: str, address: str, api_key: str | None, retry: RetryPolicy, pause: float = FIRST_PAUSE
     ) -> None:
-        self._service = ChatService(model, address, api_key, retry)
+        super().__init__(model, address, api_key=api_key, retry=retry)
         self._breaker = CircuitBreaker(first_pause=pause, clock=retry.clock)
 
     def _ask(self, prompt: str, material: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever it answers
@@ -249,14 +242,10 @@ class ChatClassifier(_QueryService):
         address: str,
         *,
         api_key: str | None = None,
-        otherwise: QueryClassifier | None = None,
         retry: RetryPolicy | None = None,
         seconds: float = QUERY_SECONDS,
     ) -> None:
         super().__init__(model, address, api_key, query_retry(retry or RetryPolicy(), seconds))
-        self._otherwise = RuleClassifier() if otherwise is None else otherwise
-        if not isinstance(self._otherwise, QueryClassifier):
-            raise InvalidArgument("otherwise", otherwise, "a query classifier")
 
     @property
     def name(self) -> str:
@@ -271,11 +260,11 @@ class ChatClassifier(_QueryService):
         """Return the type of `query`, and why the model could not be asked, if so."""
         checks.text("query", query)
         if not query.strip():
-            return self._otherwise.classify(query), ""
+            return RuleClassifier().classify(query), ""
         try:
             return self._classified(query[:_MAX_QUERY_CHARACTERS]), ""
         except EmbeddingServiceError as error:
-            return self._otherwise.classify(query), f"the type of the query was told by rules: {error}"
+            return RuleClassifier().classify(query), f"the type of the query was told by rules: {error}"
 
     def _classified(self, query: str) -> Classification:
         answer = self._ask(CLASSIFIER_PROMPT, {"query": query})
@@ -334,19 +323,10 @@ class ChatAnchors(_QueryService):
     """Reads the time that a query names by asking a language model, and says if that failed."""
 
     def __init__(
-        self,
-        model: str,
-        address: str,
-        *,
-        api_key: str | None = None,
-        otherwise: AnchorExtractor | None = None,
-        retry: RetryPolicy | None = None,
+        self, model: str, address: str, *, api_key: str | None = None, retry: RetryPolicy | None = None
     ) -> None:
         hasty = retry or RetryPolicy(timeout=QUERY_SECONDS, attempts=2)
         super().__init__(model, address, api_key, hasty, _RETRY_SECONDS)
-        self._otherwise = RuleAnchors() if otherwise is None else otherwise
-        if not isinstance(self._otherwise, AnchorExtractor):
-            raise InvalidArgument("otherwise", otherwise, "an anchor extractor")
 
     @property
     def name(self) -> str:
@@ -373,7 +353,7 @@ class ChatAnchors(_QueryService):
         except EmbeddingServiceError as error:
             _LOG.warning("the time of a question was read by rules: %s", error)
             failure = f"the time of the question was read by rules: {error}"
-            return AnchorReading(self._otherwise.anchor(text, now), failure)
+            return AnchorReading(RuleAnchors().anchor(text, now), failure)
 
 
 def expression(answer: object, text: str, now: datetime) -> TimeExpression | None:

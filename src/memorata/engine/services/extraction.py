@@ -8,9 +8,8 @@ from importlib import import_module
 from typing import Any, Final
 
 from memorata._frozen import frozen
-from memorata.embed.http_client import RetryPolicy
 from memorata.embed.tokens import character_passages
-from memorata.engine.services.chat import PROMPTS, ChatService, answer_items
+from memorata.engine.services.chat import PROMPTS, ChatRole, answer_items
 from memorata.model import checks
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import (
@@ -100,26 +99,15 @@ def _words(value: object, max_length: int) -> str:
 
 _TEXT_DEPENDENT_STATUSES = frozenset({400, 413, 422})
 """Refusals that may be about one text of a batch, or its size; the others are about all of them."""
+_PIECES_PER_REQUEST = 8
+_MAX_PIECE_LENGTH = 4_000
+"""Characters of a piece of a text."""
 _OVERLAP_DIVISOR = 8
 """The part of a piece that the next one repeats is one in this many characters."""
 
 
-class ChatExtractor:
+class ChatExtractor(ChatRole):
     """Reads names and relations by asking a language model."""
-
-    def __init__(
-        self,
-        model: str,
-        address: str,
-        *,
-        api_key: str | None = None,
-        batch: int = 8,
-        longest: int = 4_000,
-        retry: RetryPolicy | None = None,
-    ) -> None:
-        self._service = ChatService(model, address, api_key, retry)
-        self._batch = checks.whole("batch", batch, 1)
-        self._longest = checks.whole("longest", longest, 16)
 
     @property
     def name(self) -> str:
@@ -130,9 +118,8 @@ class ChatExtractor:
         """Return the mentions and relations of each text, or nothing and why."""
         checked = checks.texts("texts", texts)
         gazetteer = gazetteer or Gazetteer()
-        pieces = [
-            character_passages(text, self._longest, self._longest // _OVERLAP_DIVISOR) for text in checked
-        ]
+        overlap = _MAX_PIECE_LENGTH // _OVERLAP_DIVISOR
+        pieces = [character_passages(text, _MAX_PIECE_LENGTH, overlap) for text in checked]
         unique = dict.fromkeys(piece for parts in pieces for piece in parts if piece.strip())
         readings_by_piece: dict[str, Reading] = {}
         failures = self._ask(list(unique), readings_by_piece)
@@ -160,7 +147,8 @@ class ChatExtractor:
     def _ask(self, pieces: list[str], readings_by_piece: dict[str, Reading]) -> dict[str, str]:
         """Ask about the pieces, put what is read into `read`, and return why the others are not there."""
         failures: dict[str, str] = {}
-        waiting = [pieces[start : start + self._batch] for start in range(0, len(pieces), self._batch)]
+        starts = range(0, len(pieces), _PIECES_PER_REQUEST)
+        waiting = [pieces[start : start + _PIECES_PER_REQUEST] for start in starts]
         while waiting:
             batch = waiting.pop(0)
             try:
