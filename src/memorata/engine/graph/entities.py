@@ -15,7 +15,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.graph import Look, Lookup, checked_name
-from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
+from memorata.engine.graph.namespace_graph import MENTIONS, OWN_TYPES
 from memorata.engine.recall.query import UNDONE_ALIAS, undone_aliases
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import Drafts
@@ -35,9 +35,6 @@ from memorata.text.tokens import folded
 if TYPE_CHECKING:
     from memorata.engine.graph.communities import KnownEntity
     from memorata.engine.graph.namespace_graph import NamespaceGraph
-
-OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
-"""The types of edges that the graph uses itself."""
 
 
 @frozen

@@ -32,7 +32,8 @@ SUPERSEDES: Final = "supersedes"
 
 _Computed = TypeVar("_Computed")
 
-_OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
+OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
+"""The types of edges that the graph uses itself."""
 _RENAMED: Final = frozenset({"rename", "merge", "unmerge"})
 """Changes after which a name may mean another entity."""
 _UNRELATED: Final = frozenset({"rerelate", "unrelate", "purge"})
@@ -55,7 +56,7 @@ class NamespaceGraph:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self.graph = Graph.of(0, [], [], type_names=_OWN_TYPES)
+        self.graph = Graph.of(0, [], [], type_names=OWN_TYPES)
         self.change = 0
         self.slots = 0
         self.since: datetime | None = None
@@ -151,8 +152,8 @@ class NamespaceGraph:
     def edge_types(self) -> tuple[str, ...]:
         """Return the types that edges can have: the graph's own, and those of relations that hold."""
         present = np.unique(self.graph.listed()[3]).tolist()
-        names = {self.graph.type_names[number] for number in present} - set(_OWN_TYPES)
-        return (*_OWN_TYPES, *sorted(names))
+        names = {self.graph.type_names[number] for number in present} - set(OWN_TYPES)
+        return (*OWN_TYPES, *sorted(names))
 
     # --- catching up ----------------------------------------------------------------------------------
 

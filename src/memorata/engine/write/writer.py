@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.engine.embedding import CallerVector, CurrentEmbedder, address, cached_vectors
 from memorata.engine.gc_pause import gc_paused
-from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
+from memorata.engine.graph.namespace_graph import OWN_TYPES
 from memorata.engine.rules import DedupeMode
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import Drafts, built, cleaned, has_id
@@ -48,7 +48,6 @@ UPDATABLE: Final = (
 """The fields of a memory that `update` changes."""
 _Item = TypeVar("_Item")
 _INHERITED: Final = ("category", "tier", "importance", "pinned", "tags", "place")
-_OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
 
 
 class Writer:
@@ -215,7 +214,7 @@ class Writer:
         for memory in memories:
             for relation in self._names.relations_in(memory):
                 # What a model calls by a word of the graph's own, or by nothing, is no relation.
-                if relation.type not in _OWN_TYPES and folded(relation.source) and folded(relation.target):
+                if relation.type not in OWN_TYPES and folded(relation.source) and folded(relation.target):
                     by_namespace.setdefault(memory.namespace, []).append(relation)
         for path, relations in by_namespace.items():
             self._store.relations.add(path, relations, self._runtime.clock())
