@@ -25,7 +25,7 @@ from memorata.index.vectors import MAX_EXACT_VECTORS
 from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session, Statement
 from memorata.store.entries import Entry
-from memorata.store.rows import EMPTY, SLOTS, Namespace, listed, marks, named_in, speakers_in
+from memorata.store.rows import EMPTY, SLOTS, Namespace, listed, named_in, speakers_in
 
 _Key = tuple[str, str]
 """The origin (a database and its replica may differ) and the path of a namespace."""
@@ -404,10 +404,10 @@ def _stored(session: Session, embedder: int, number: int, slots: list[int]) -> d
     first = session.dialect.vectors_number(embedder, number, 0)
     vectors: dict[int, bytes] = {}
     for start in range(0, len(slots), _MAX_NUMBERS):
-        numbers = [first + slot for slot in slots[start : start + _MAX_NUMBERS]]
+        among, numbers = session.dialect.among([first + slot for slot in slots[start : start + _MAX_NUMBERS]])
         vectors |= dict(
             session.execute(
-                f"SELECT slot, vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(numbers)})",
+                f"SELECT slot, vectors FROM vectors WHERE +namespace = ? AND number {among}",
                 (number, *numbers),
             ).fetchall()
         )

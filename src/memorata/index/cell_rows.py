@@ -30,7 +30,7 @@ from memorata.index.vectors import MAX_EXACT_VECTORS, Vectors
 from memorata.model.errors import IndexCorrupt, MissingExtra
 from memorata.store.database import Database, Session
 from memorata.store.entries import Progress
-from memorata.store.rows import NAMED, SLOTS, find_namespace, marks
+from memorata.store.rows import NAMED, SLOTS, find_namespace
 
 _PART_BYTES: Final = 16 * 1024 * 1024
 _BLOCK_SLOTS: Final = 20_000
@@ -211,9 +211,9 @@ def _sample(session: Session, namespace: int, embedder: Embedder, slots: int) ->
     blobs: list[bytes] = []
     for start in range(0, drawn.size, _MAX_NUMBERS):
         numbers = [first + slot for slot in np.sort(drawn[start : start + _MAX_NUMBERS]).tolist()]
+        among, values = session.dialect.among(numbers)
         rows = session.execute(
-            f"SELECT vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(numbers)})",
-            (namespace, *numbers),
+            f"SELECT vectors FROM vectors WHERE +namespace = ? AND number {among}", (namespace, *values)
         )
         blobs += [blob for (blob,) in rows]
     sample = np.frombuffer(b"".join(blobs), np.float32).reshape(-1, embedder[1])

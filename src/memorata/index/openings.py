@@ -26,7 +26,7 @@ from memorata.index.cache import Added
 from memorata.index.record import Growing
 from memorata.model.checks import BoolArray, IntArray
 from memorata.store.database import Session
-from memorata.store.rows import Namespace, marks
+from memorata.store.rows import Namespace
 
 _NO_SLOTS: Final[IntArray] = np.zeros(0, np.intp)
 _NO_CHECKSUM: Final = 0
@@ -190,9 +190,9 @@ def _texts(session: Session, number: int, slots: Sequence[int]) -> dict[int, str
     numbers = [start + slot for slot in slots]
     # Padded, so that few statements have to be prepared.
     numbers += numbers[-1:] * (-len(numbers) % 8)
+    among, values = session.dialect.among(numbers)
     return dict(
         session.execute(
-            f"SELECT slot, content FROM memories WHERE +namespace = ? AND number IN ({marks(numbers)})",
-            [number, *numbers],
+            f"SELECT slot, content FROM memories WHERE +namespace = ? AND number {among}", [number, *values]
         ).fetchall()
     )

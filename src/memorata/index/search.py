@@ -41,7 +41,6 @@ from memorata.store.rows import (
     OWN,
     SLOTS,
     Namespace,
-    marks,
     memory,
     named_in,
     read_memories,
@@ -394,31 +393,31 @@ class NamespaceIndex:
         """Return the vectors of ascending slots that have one each; None if any has more, or none."""
         if self._embedder is None:
             return None
+        among, numbers = self._vector_numbers(slots)
         rows = self._session.execute(
-            f"SELECT vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(slots)}) "
-            "ORDER BY number",
-            self._vector_numbers(slots),
+            f"SELECT vectors FROM vectors WHERE +namespace = ? AND number {among} ORDER BY number", numbers
         ).fetchall()
         joined = b"".join([blob for (blob,) in rows])
         if len(rows) != slots.size or len(joined) != 4 * self._embedder[1] * slots.size:
             return None
         return np.frombuffer(joined, np.float32).reshape(slots.size, self._embedder[1])
 
-    def _vector_numbers(self, slots: npt.NDArray[np.signedinteger[Any]]) -> list[int]:
-        """Return the namespace and the numbers of the rows with the vectors of some slots."""
+    def _vector_numbers(self, slots: npt.NDArray[np.signedinteger[Any]]) -> tuple[str, list[Any]]:
+        """Return a condition on the numbers of rows with the vectors of some slots; namespace and values."""
         assert self._embedder is not None  # callers check
-        number = self._namespace.number
-        first = self._session.dialect.vectors_number(self._embedder[0], number, 0)
-        return [number, *(first + slot for slot in slots.tolist())]
+        number, dialect = self._namespace.number, self._session.dialect
+        first = dialect.vectors_number(self._embedder[0], number, 0)
+        among, numbers = dialect.among([first + slot for slot in slots.tolist()])
+        return among, [number, *numbers]
 
     def _rows_of(self, slots: IntArray) -> list[tuple[int, Floats]]:
         """Return, for each slot that has vectors, its position in `slots` and its rows."""
         if self._embedder is None or not slots.size:
             return []
         positions = {slot: position for position, slot in enumerate(slots.tolist())}
+        among, numbers = self._vector_numbers(slots)
         rows = self._session.execute(
-            f"SELECT slot, vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(slots)})",
-            self._vector_numbers(slots),
+            f"SELECT slot, vectors FROM vectors WHERE +namespace = ? AND number {among}", numbers
         ).fetchall()
         dimension = self._embedder[1]
         return [

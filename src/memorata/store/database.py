@@ -151,6 +151,10 @@ class Dialect(ABC):
     def array(self, values: Sequence[Any]) -> Any:  # noqa: ANN401 - a value of a statement
         """Return many values as one, for ``IN (SELECT value FROM json_each(?))``."""
 
+    def among(self, numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
+        """Return what a column of numbers is compared with to be one of these, and its values."""
+        return f"IN ({', '.join('?' * len(numbers))})", numbers
+
     def lock_reply(self, session: Session, caller: str, key: str) -> None:  # noqa: B027 - one writer at a time
         """Inside a write, make transactions that read the reply to the same request wait until it ends."""
 

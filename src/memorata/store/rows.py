@@ -363,9 +363,10 @@ def speakers_in(session: Session, number: int, start: int) -> Statement:
 def memories_at(session: Session, number: int, slots: Sequence[int]) -> Statement:
     """Return the statement that reads the memories of slots: `OWN` and the slot of each."""
     start = session.dialect.number(number, 0)
+    among, numbers = session.dialect.among([start + slot for slot in slots])
     return (
-        f"SELECT {OWN}, m.slot FROM memories m WHERE +m.namespace = ? AND m.number IN ({marks(slots)})",
-        [number, *[start + slot for slot in slots]],
+        f"SELECT {OWN}, m.slot FROM memories m WHERE +m.namespace = ? AND m.number {among}",
+        [number, *numbers],
     )
 
 

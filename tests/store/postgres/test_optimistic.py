@@ -1,5 +1,6 @@
 """Reading without a transaction: noticed when something moved, and read again."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -7,9 +8,11 @@ import pytest
 from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.index import cache
+from memorata.model.errors import InvalidArgument
 from memorata.store.dialects import PostgresStore
+from memorata.store.postgres import session
 from memorata.store.postgres.errors import ConnectionLost, ViewMoved
-from memorata.store.postgres.session import OptimisticSession
+from memorata.store.postgres.session import KnownRows, OptimisticSession, Snapshot
 from memorata.store.rows import find_namespace
 
 IDS = "SELECT id FROM memories WHERE namespace = ? ORDER BY number"
@@ -54,7 +57,7 @@ def test_a_write_elsewhere_moves_nothing(store: PostgresStore) -> None:
 
 
 def test_without_a_row_to_go_by_and_to_write_it_is_of_no_use(store: PostgresStore) -> None:
-    session = OptimisticSession(lambda: pytest.fail("nothing is sent"), {}, [])
+    session = OptimisticSession(lambda: pytest.fail("nothing is sent"), Snapshot())
     with pytest.raises(ViewMoved):
         session.execute("SELECT 1")
     with pytest.raises(ViewMoved):
@@ -65,15 +68,14 @@ def test_without_a_row_to_go_by_and_to_write_it_is_of_no_use(store: PostgresStor
 
 def test_what_was_read_ahead_is_not_asked_for_again(store: PostgresStore) -> None:
     store.add([entry("a", "tea")])
-    statement = (IDS, (numbered(store, HERE),))
-    with store._database._snapshot():
+    statement, snapshot = (IDS, (numbered(store, HERE),)), Snapshot()
+    with store._database._here.where(snapshot=snapshot):
         store._database.read(lambda session: session.namespace(HERE, [statement]))
-        rows, expected = store._database._here.snapshot or ({}, [])
-        assert expected == [(statement, [("a",)])]
+        assert snapshot.expected == [(statement, [("a",)])]
         assert store._database.read(lambda session: session.execute(*statement).fetchall()) == [("a",)]
-        assert expected == []
+        assert snapshot.expected == []
         store.add([entry("b", "tea")])
-        assert rows == {}
+        assert snapshot.rows == {}
 
 
 def test_a_look_that_is_overtaken_in_its_own_process_loads_nothing_anew(
@@ -92,7 +94,7 @@ def test_a_look_that_is_overtaken_in_its_own_process_loads_nothing_anew(
 
     assert look() == 1
     monkeypatch.setattr(cache, "_loaded", lambda *_: pytest.fail("a whole namespace is loaded"))
-    with store._database._snapshot(), ThreadPoolExecutor(1) as pool:
+    with store._database._here.where(snapshot=Snapshot()), ThreadPoolExecutor(1) as pool:
         numbered(store, HERE)
         assert pool.submit(write).result(timeout=30) == 2
         assert store.attempt(look)[0] == 2
@@ -110,3 +112,96 @@ def test_settings_are_noticed_also_when_a_connection_is_lost(
 
     monkeypatch.setattr(OptimisticSession, "namespace", lose)
     assert store.settings_change(HERE) == before
+
+
+@pytest.fixture
+def other(store: PostgresStore, used: str) -> Iterator[PostgresStore]:
+    """The same store in another process, as it were."""
+    opened = PostgresStore(used)
+    yield opened
+    opened.close()
+
+
+def seen(store: PostgresStore, looks: list[int] | None = None) -> int:
+    """Return how many memories a look finds; `looks` gets what every try of it found."""
+
+    def look() -> int:
+        with store.view(HERE, NOW) as view:
+            count = view.status.count
+        if looks is not None:
+            looks.append(count)
+        return count
+
+    return store.attempt(look)[0]
+
+
+def test_what_another_process_wrote_is_seen_at_once_though_the_row_was_known(
+    store: PostgresStore, other: PostgresStore
+) -> None:
+    store.add([entry("a", "tea")])
+    looks: list[int] = []
+    assert [seen(store, looks) for _ in range(3)] == [1, 1, 1]
+    other.add([entry("b", "tea")])
+    assert seen(store, looks) == 2
+    # The first try went by the row that was known, and was done again once its end showed that it has moved.
+    assert looks == [1, 1, 1, 1, 2]
+    other.add([entry("c", "tea")])
+    # A row that has just moved is read first.
+    assert seen(store, looks) == 3
+    assert looks[5:] == [3]
+
+
+def test_an_error_of_a_state_that_is_over_is_none(store: PostgresStore, other: PostgresStore) -> None:
+    store.add([entry("a", "tea")])
+    assert seen(store) == seen(store) == 1
+
+    def look() -> int:
+        with store.view(HERE, NOW) as view:
+            if view.status.count < 2:
+                raise InvalidArgument("count", view.status.count, "2")
+            return view.status.count
+
+    other.add([entry("b", "tea")])
+    assert store.attempt(look)[0] == 2
+    other.forget(HERE, ["b"], NOW)
+    with pytest.raises(InvalidArgument):
+        store.attempt(look)
+
+
+def test_what_is_written_rests_on_rows_that_were_read(store: PostgresStore, other: PostgresStore) -> None:
+    store.add([entry("a", "tea")])
+    assert seen(store) == seen(store) == 1
+    tries: list[int] = []
+
+    def write() -> None:
+        with store.view(HERE, NOW) as view:
+            tries.append(view.status.count)
+        store.add([entry(f"after{tries[-1]}", "tea")])
+        # What is looked at after a write is never a reason to do it again.
+        other.add([entry("c", "tea")])
+        with store.view(HERE, NOW) as view:
+            tries.append(view.status.count)
+
+    other.add([entry("b", "tea")])
+    store.attempt(write)
+    assert tries == [1, 2, 4]
+    assert {memory.id for memory in store.export(HERE)} == {"a", "b", "after2", "c"}
+
+
+def test_rows_are_known_until_they_move_or_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = KnownRows()
+    known.note("a", (1,))
+    assert known.steady("a") == (1,)
+    known.note("a", (2,))
+    assert known.steady("a") is None
+    known.note("a", (2,))
+    assert known.steady("a") == (2,)
+    known.forget(["a", "b"])
+    assert known.steady("a") is None
+    known.note("a", (3,))
+    known.note("a", None)
+    assert known.steady("a") is None
+    monkeypatch.setattr(session, "_MAX_KNOWN", 2)
+    for path in "abc":
+        known.note(path, (1,))
+    assert [known.steady(path) for path in "abc"] == [None, None, (1,)]

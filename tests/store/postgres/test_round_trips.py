@@ -17,7 +17,7 @@ from memorata.store.dialects import PostgresStore
 HEAD = 5
 """The letter of a message, and four bytes for its length without the letter."""
 TRIPS = {
-    "`recall`": 2,
+    "`recall`": 1,
     "`remember`": 3,
     "a batch of 1,000": 6,
     "`correct`": 4,
@@ -120,7 +120,7 @@ def test_verbs_wait_for_the_server_a_few_times(wire: Wire) -> None:
         ]
         after_a_write = wire.counted(lambda: memory.recall("who plays chess?"))
     assert max(recalls) <= TRIPS["`recall`"]
-    assert after_a_write <= TRIPS["`recall`"]
+    assert after_a_write <= TRIPS["`recall`"] + 1
     assert max(remembers) <= TRIPS["`remember`"]
 
 

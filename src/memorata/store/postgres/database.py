@@ -27,13 +27,14 @@ from psycopg.rows import TupleRow
 
 from memorata.model.errors import (
     IndexCorrupt,
+    MemorataError,
     NotSupportedHere,
     ServerUnsuitable,
     StoreCorrupt,
     StoreError,
     StoreUnavailable,
 )
-from memorata.store.database import DatabaseInfo, Session, Statement
+from memorata.store.database import DatabaseInfo, Session
 from memorata.store.postgres.address import parsed
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.errors import (
@@ -41,13 +42,21 @@ from memorata.store.postgres.errors import (
     CommitUnsure,
     ConnectionLost,
     Contended,
+    RowOutdated,
     ViewMoved,
     connected,
     ours,
 )
 from memorata.store.postgres.pool import LAG, PATIENCE, NamespaceLocks, Pool, Replica
 from memorata.store.postgres.schema import made_ready
-from memorata.store.postgres.session import CLOCK, OptimisticSession, PostgresSession, translated
+from memorata.store.postgres.session import (
+    CLOCK,
+    KnownRows,
+    OptimisticSession,
+    PostgresSession,
+    Snapshot,
+    translated,
+)
 from memorata.store.rows import LARGEST
 
 _Result = TypeVar("_Result")
@@ -78,8 +87,8 @@ class _Here(threading.local):
 
     session: PostgresSession | OptimisticSession | None = None
     """The transaction that it is inside of."""
-    snapshot: tuple[dict[str, TupleRow | None], list[tuple[Statement, list[Any]]]] | None = None
-    """The rows of namespaces that its reads are checked against, and what it has read ahead."""
+    snapshot: Snapshot | None = None
+    """What its reads without transactions are checked against, and what it has read ahead."""
     optimistic = False
     """Whether it reads without transactions."""
     trying = False
@@ -129,7 +138,7 @@ class PostgresDatabase:
         limits: dict[str, Any] = {"connections": connections, "statement_seconds": statement_seconds}
         self.pool = Pool(url, durable=durable, patience=patience, **limits)
         self.url, self.path = url, self.pool.name
-        self._locks = NamespaceLocks()
+        self._locks, self._known = NamespaceLocks(), KnownRows()
         self._durable, self._patience = durable, patience
         self._here = _Here()
         self._replica: Replica | None = None
@@ -176,7 +185,7 @@ class PostgresDatabase:
         if here.replica is None and here.optimistic:
             with ExitStack() as lent:
                 borrow = cache(lambda: lent.enter_context(self.pool.lent()))
-                optimistic = OptimisticSession(borrow, *(here.snapshot or ({}, [])))
+                optimistic = OptimisticSession(borrow, here.snapshot or Snapshot())
                 with here.where(session=optimistic):
                     yield optimistic
             return
@@ -195,6 +204,8 @@ class PostgresDatabase:
         try:
             with self._here.where(optimistic=True), self._reading() as session:
                 return work(session)
+        except RowOutdated:
+            raise
         except (ConnectionLost, ViewMoved, IndexCorrupt):
             self._drop_snapshot()
         with self._here.where(optimistic=False):
@@ -206,9 +217,24 @@ class PostgresDatabase:
             with self._reading() as session:
                 return work(session)
 
-    def _snapshot(self) -> AbstractContextManager[None]:
-        """Check everything that this thread reads in the block against one reading of a namespace's row."""
-        return self._here.where(snapshot=self._here.snapshot or ({}, []))
+    def _verified(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` returns; raise :class:`RowOutdated` if it rests on a row that has changed."""
+        try:
+            result = work()
+        except StoreUnavailable:
+            raise
+        except MemorataError:
+            self._verify()
+            raise
+        self._verify()
+        return result
+
+    def _verify(self) -> None:
+        """Read the rows that this thread has taken as they were last read."""
+        snapshot = self._here.snapshot
+        if snapshot is not None and snapshot.assumed:
+            with self.pool.lent() as connection:
+                OptimisticSession(lambda: connection, snapshot).read()
 
     def _read_replica(self, work: Callable[[], _Result], *, fresh: bool) -> tuple[_Result, str]:
         """Return what `work` reads from the replica, or why it was not read from there."""
@@ -277,8 +303,12 @@ class PostgresDatabase:
         def once() -> tuple[_Result, str]:
             return self._read_replica(work, fresh=fresh) if replica else (work(), "")
 
-        with self._snapshot():
-            return once() if self.is_inside else self._persisted(once)
+        if self.is_inside:
+            return once()
+        if self._here.snapshot is not None:
+            return self._persisted(once)
+        with self._here.where(snapshot=Snapshot(self._known)):
+            return self._persisted(lambda: self._verified(once))
 
     def guarded(self, guard: Callable[[Session], object]) -> AbstractContextManager[None]:
         """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
@@ -332,8 +362,8 @@ class PostgresDatabase:
 
     def _drop_snapshot(self) -> None:
         """Forget the rows that this thread checks its reads against: they have changed."""
-        for rows in self._here.snapshot or ():
-            rows.clear()
+        if self._here.snapshot is not None:
+            self._here.snapshot.drop()
 
     @property
     def _is_writing(self) -> bool:
@@ -363,6 +393,7 @@ class PostgresDatabase:
         """Run the block as one transaction; if the answer to its commit is lost, find out what happened."""
         unsure: CommitUnsure | None = None
         session = None
+        self._verify()
         try:
             with self.pool.writing() as session, self._here.where(session=session):
                 if not durable:
@@ -374,6 +405,7 @@ class PostgresDatabase:
                 yield session
                 self._drop_snapshot()
                 self._commit(session)
+                self._known.forget(session.paths)
         except CommitUnsure as error:
             # The transaction of another database is resolved by that one.
             if session is None or error.note.transaction != session.begun[0]:
@@ -394,6 +426,10 @@ class PostgresDatabase:
             try:
                 with self._here.where(trying=True, optimistic=attempt == 1):
                     return work()
+            except RowOutdated:
+                if inside:
+                    raise
+                attempt = 0
             except (ViewMoved, IndexCorrupt):
                 if moved:
                     raise

@@ -41,6 +41,10 @@ class ViewMoved(StoreUnavailable):
     """What was read without a transaction may not be of one state; it is read again in one."""
 
 
+class RowOutdated(ViewMoved):
+    """The row of a namespace is not as it was last read; all is done again, from the row as it is now."""
+
+
 _RETRIED: Final = (errors.SerializationFailure, errors.DeadlockDetected)
 _CONNECTION_CLASS: Final = "08"
 """The class of connection errors; here, of connections from a coordinator to its workers."""

@@ -24,7 +24,7 @@ from memorata._frozen import frozen
 from memorata.model.errors import StoreError
 from memorata.store.database import Rows, Statement
 from memorata.store.postgres.dialect import DIALECT, USER_KEY, namespace_key
-from memorata.store.postgres.errors import ViewMoved
+from memorata.store.postgres.errors import RowOutdated, ViewMoved
 from memorata.store.rows import NAMESPACE_COLUMNS
 
 CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
@@ -41,6 +41,8 @@ _HIDDEN_COLUMN: Final = re.compile(r"(?<=[\s(])\+(?=(?:\w+\.)?namespace\b)")
 _ARRAY: Final = re.compile(r"\bIN \(SELECT value FROM json_each\(((?:\?\d*)|(?::\w+))\)\)")
 _IS_NOT: Final = re.compile(r"\bIS NOT (?=\?|:)")
 _IS: Final = re.compile(r"\bIS (?=\?|:)")
+_MAX_KNOWN: Final = 10_000
+"""Of how many namespaces the last row is kept."""
 EVIDENCE_SECONDS: Final = 3_600
 """For how long the note of a write is kept."""
 _FORGET_EVERY: Final = 32
@@ -89,7 +91,7 @@ class PostgresSession:
 
     It is in a pipeline, which `end` ends: statements without rows to read are sent together with the next
     whose rows are read. `origin` is the copy of the database that is read; `drawn` has, by namespace whose
-    row is locked, the last number that was drawn.
+    row is locked, the last number that was drawn, and `paths` the namespaces whose rows were asked for.
     """
 
     dialect: Final = DIALECT
@@ -107,6 +109,7 @@ class PostgresSession:
         self.is_writing = is_writing
         self.is_committed = False
         self.drawn: dict[int, int] = {}
+        self.paths: set[str] = set()
         self._end = end
         self._before: dict[int, int] = {}
         self._last = 0
@@ -212,6 +215,7 @@ class PostgresSession:
         are fetched when they, or numbers of the namespaces, are needed.
         """
         for path in sorted(set(paths) - self._rows.keys()):
+            self.paths.add(path)
             if self.is_writing:
                 self._rows[path] = self.raw(_LOCKED_ROW, (namespace_key(path), path))
                 self._clocks.append(self.raw(f"SELECT {CLOCK}"))
@@ -261,30 +265,75 @@ class PostgresSession:
         self.is_committed = True
 
 
+class KnownRows:
+    """The rows of namespaces as they were last read: by this process, which has read much else of that state.
+
+    A row that was another than the time before is not expected to be the same next time.
+    """
+
+    def __init__(self) -> None:
+        self._rows: dict[str, tuple[TupleRow, bool]] = {}
+
+    def steady(self, path: str) -> TupleRow | None:
+        """Return the last row of a namespace, if it is likely to be the same now."""
+        row, same = self._rows.get(path, (None, False))
+        return row if same else None
+
+    def note(self, path: str, row: TupleRow | None) -> None:
+        """Note a row that was read."""
+        before = self._rows.pop(path, (row, True))[0]
+        if row is not None:
+            if len(self._rows) >= _MAX_KNOWN:
+                self._rows.clear()
+            self._rows[path] = row, row == before
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Drop the rows of namespaces that were written to."""
+        for path in paths:
+            self._rows.pop(path, None)
+
+
+class Snapshot:
+    """What reads without a transaction are checked against, and what was read ahead.
+
+    - `rows`: of namespaces; those `assumed` are as last read (`known`), and not read again yet.
+    - `expected`: statements with the rows that were read ahead; `awaited`: those to be sent with the first of
+      them that is executed.
+    """
+
+    def __init__(self, known: KnownRows | None = None) -> None:
+        self.known = known
+        self.rows: dict[str, TupleRow | None] = {}
+        self.assumed: set[str] = set()
+        self.expected: list[tuple[Statement, list[Any]]] = []
+        self.awaited: list[Statement] = []
+
+    def drop(self) -> None:
+        """Forget everything, and assume nothing from now on."""
+        self.known = None
+        for part in (self.rows, self.assumed, self.expected, self.awaited):
+            part.clear()
+
+
 class OptimisticSession:
     """A session that only reads, without a transaction, and so without a round trip to end one.
 
     Every write to a namespace moves its row. Each statement is sent together with one that reads that row
     again: as long as it is what it was when it was first read, all that was read is of one state. Otherwise
-    :class:`~.errors.ViewMoved` is raised, and the work is done again in a transaction.
+    :class:`~.errors.ViewMoved` is raised, and the work is done again in a transaction. A row may be taken as
+    it was last read, which saves a round trip; if it turns out to be another one by now,
+    :class:`~.errors.RowOutdated` is raised.
 
-    `borrow` returns the connection when it is first needed. `rows` of namespaces that were read already, and
-    statements whose rows are `expected`, are added to.
+    `borrow` returns the connection when it is first needed.
     """
 
     dialect: Final = DIALECT
     origin: Final = ""
     is_writing: Final = False
 
-    def __init__(
-        self,
-        borrow: Callable[[], Connection[TupleRow]],
-        rows: dict[str, TupleRow | None],
-        expected: list[tuple[Statement, list[Any]]],
-    ) -> None:
+    def __init__(self, borrow: Callable[[], Connection[TupleRow]], snapshot: Snapshot) -> None:
         self._borrow = borrow
-        self._rows = rows
-        self._expected = expected
+        self._snapshot = snapshot
         self._seen: set[str] = set()
 
     @property
@@ -294,44 +343,65 @@ class OptimisticSession:
 
     def namespace(self, path: str, ahead: Sequence[Statement] = ()) -> TupleRow | None:
         """Return the row of a namespace, or None, and run the statements `ahead` in the same round trip."""
+        snapshot = self._snapshot
         self._seen.add(path)
-        expected = [statement for statement, _ in self._expected]
-        unread = [statement for statement in ahead if statement not in expected]
-        if path in self._rows:
-            if unread:
-                self._expected += zip(unread, self._read(unread), strict=True)
-        elif not unread:
-            self._rows[path] = ask_namespace(self.connection, path).fetchone()
-        else:
-            connection = self.connection
-            with connection.pipeline():
-                first = ask_namespace(connection, path)
-                sent = [send(connection, statement) for statement in unread]
-                last = ask_namespace(connection, path)
-            self._rows[path] = first.fetchone()
-            if last.fetchone() == self._rows[path]:
-                self._expected += zip(unread, [rows.fetchall() for rows in sent], strict=True)
-        return self._rows[path]
+        sent = [*(statement for statement, _ in snapshot.expected), *snapshot.awaited]
+        unread = [statement for statement in ahead if statement not in sent]
+        if path not in snapshot.rows and snapshot.known is not None:
+            row = snapshot.known.steady(path)
+            if row is not None:
+                snapshot.rows[path] = row
+                snapshot.assumed.add(path)
+        if path in snapshot.rows:
+            snapshot.awaited += unread
+            return snapshot.rows[path]
+        connection = self.connection
+        with connection.pipeline():
+            first = ask_namespace(connection, path)
+            cursors = [send(connection, statement) for statement in unread]
+            last = ask_namespace(connection, path) if unread else first
+        row = snapshot.rows[path] = first.fetchone()
+        if snapshot.known is not None:
+            snapshot.known.note(path, row)
+        if last is not first and last.fetchone() == row:
+            snapshot.expected += zip(unread, [rows.fetchall() for rows in cursors], strict=True)
+        return row
 
     def execute(self, sql: str, values: Any = (), /) -> FetchedRows:  # noqa: ANN401 - as the port has it
         """Run one statement and return its rows."""
-        for place, (statement, rows) in enumerate(self._expected):
-            if statement == (sql, values):
-                del self._expected[place]
+        snapshot, wanted = self._snapshot, (sql, values)
+        if wanted in snapshot.awaited:
+            statements = snapshot.awaited.copy()
+            snapshot.awaited.clear()
+            snapshot.expected += zip(statements, self.read(statements), strict=True)
+        for place, (statement, rows) in enumerate(snapshot.expected):
+            if statement == wanted:
+                del snapshot.expected[place]
                 return FetchedRows(rows)
-        return FetchedRows(self._read([(sql, values)])[0])
+        return FetchedRows(self.read([wanted])[0])
 
-    def _read(self, statements: Sequence[Statement]) -> list[list[Any]]:
+    def read(self, statements: Sequence[Statement] = ()) -> list[list[Any]]:
         """Return the rows of statements, read in one round trip with the rows that show a change."""
-        if not self._seen:
+        snapshot = self._snapshot
+        paths = self._seen | snapshot.assumed
+        if not paths:
             raise ViewMoved("no row of a namespace shows whether what is read is of one state")
         connection = self.connection
         with connection.pipeline():
             sent = [send(connection, statement) for statement in statements]
-            again = [(self._rows[path], ask_namespace(connection, path)) for path in self._seen]
-        if any(rows.fetchone() != row for row, rows in again):
+            again = {path: ask_namespace(connection, path) for path in paths}
+        rows = {path: cursor.fetchone() for path, cursor in again.items()}
+        if snapshot.known is not None:
+            for path, row in rows.items():
+                snapshot.known.note(path, row)
+        if any(row != snapshot.rows[path] for path, row in rows.items()):
+            if snapshot.assumed:
+                snapshot.drop()
+                snapshot.rows |= rows
+                raise RowOutdated("the namespace was written to since it was last read")
             raise ViewMoved("the namespace was written to while it was read")
-        return [rows.fetchall() for rows in sent]
+        snapshot.assumed.clear()
+        return [cursor.fetchall() for cursor in sent]
 
     def executemany(self, sql: str, rows: Iterable[Any], /) -> NoReturn:
         """Refuse: it only reads."""
