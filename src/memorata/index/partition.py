@@ -46,8 +46,9 @@ _SLOT_BYTES: Final = 20
 _MIN_READS: Final = 8
 """Reads of single lists before all lists of a small namespace are cached."""
 _MAX_PATIENCE: Final = 1_024
-_MAX_BUCKETS: Final = 4_096
-"""Most buckets of a namespace whose lists are cached; each has about a kilobyte."""
+_MAX_BUCKETS, _MAX_REMOTE_BUCKETS = 4_096, 16_384
+"""Most buckets of a namespace whose lists are cached; each has about a kilobyte. More where a read of single
+lists waits for a server: 100,000 memories have 7 MB of them, beside 60 MB of all else."""
 _MAX_MEMORY_BYTES: Final = 16 * 1024 * 1024
 """Most bytes of cached memories; then the cache is cleared."""
 _MEMORY_BYTES: Final = 1_000
@@ -265,14 +266,16 @@ class Partition:
             self._segments = read()
         return self._segments
 
-    def blocks(self, read: Callable[[Blocks], Blocks]) -> Blocks | None:
+    def blocks(self, read: Callable[[Blocks], Blocks], *, remote: bool = False) -> Blocks | None:
         """Return all blocks of this generation's lists; None as long as it is cheaper to read a few.
 
         They are cached for a namespace with few terms that is searched repeatedly without a write in between.
         `read` gets the blocks of the former generation, as far as they are valid.
         """
         self._reads += 1
-        if (self._reads == self._patience + 1 or self._former is not None) and self._few_buckets():
+        most = _MAX_REMOTE_BUCKETS if remote else _MAX_BUCKETS
+        few = sum(buckets for _, _, buckets in self._segments or ()) <= most
+        if few and (self._reads == self._patience + 1 or self._former is not None):
             try:
                 self._blocks, self._former = read(self._former or {}), None
                 self._block_bytes = sum(_ENTRY_BYTES + len(block) for block, *_ in self._blocks.values())
@@ -281,9 +284,6 @@ class Partition:
                 return None
             self._sized = -1, 0
         return self._blocks
-
-    def _few_buckets(self) -> bool:
-        return sum(buckets for _, _, buckets in self._segments or ()) <= _MAX_BUCKETS
 
     def cached_list(self, field: str, term: str) -> TermList | None:
         """Return the posting list of a term in the segments, if it is cached."""

@@ -359,7 +359,7 @@ class NamespaceIndex:
             return {**reused, **all_blocks(self._session, number, new)}
 
         def blocks(numbers: Collection[Block]) -> Blocks:
-            cached = self._partition.blocks(all_of)
+            cached = self._partition.blocks(all_of, remote=self._session.dialect.remote)
             return some_blocks(self._session, number, numbers) if cached is None else cached
 
         read = read_lists(blocks, segments, unread)

@@ -204,24 +204,24 @@ def test_a_server_whose_cache_is_behind_answers_like_one_that_has_none(
 def test_what_is_purged_between_two_steps_of_a_recall_is_in_no_answer(
     store: PostgresStore, used: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The row of the namespace has moved when rows are read: all of it is read again, in a transaction."""
+    """The row of the namespace has moved when rows are read: all of it is read again, then in a transaction."""
     with memorata.open(used, embedder="lexical") as one, memorata.open(used, embedder="lexical") as other:
         ids = [memory.id for memory in one.remember_many([f"Anna drinks tea number {n}" for n in range(5)])]
         assert len(one.recall("which tea?").hits) == 5
         # What was read is kept: only what has changed is read again.
         other.update(ids[0], tags=["black"])
-        read: Any = OptimisticSession._read
+        read: Any = OptimisticSession.read
         purged: list[str] = []
 
-        def meanwhile(self: OptimisticSession, statements: Any) -> Any:
-            if not purged:
-                purged.append(ids[2])
-                other.purge(ids[2])
+        def meanwhile(self: OptimisticSession, statements: Any = ()) -> Any:
+            if len(purged) < 2:
+                purged.append(ids[2 + len(purged)])
+                other.purge(purged[-1])
             return read(self, statements)
 
-        monkeypatch.setattr(OptimisticSession, "_read", meanwhile)
+        monkeypatch.setattr(OptimisticSession, "read", meanwhile)
         hits = [hit.memory.id for hit in one.recall("which tea?").hits]
-        assert purged
+        assert len(purged) == 2
         assert sorted(hits) == sorted(set(ids) - set(purged))
 
 
