@@ -189,19 +189,20 @@ def test_what_is_written_rests_on_rows_that_were_read(store: PostgresStore, othe
 
 
 def test_rows_are_known_until_they_move_or_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = KnownRows()
-    known.note("a", (1,))
-    assert known.steady("a") == (1,)
-    known.note("a", (2,))
-    assert known.steady("a") is None
-    known.note("a", (2,))
-    assert known.steady("a") == (2,)
-    known.forget(["a", "b"])
-    assert known.steady("a") is None
-    known.note("a", (3,))
-    known.note("a", None)
-    assert known.steady("a") is None
+    def assumed(path: str) -> object:
+        fresh = Snapshot(known)
+        fresh.assume(path)
+        return fresh.rows.get(path)
+
+    known: KnownRows = {}
+    snapshot = Snapshot(known)
+    for row, expected in (((1,), (1,)), ((2,), None), ((2,), (2,)), (None, None), ((3,), (3,))):
+        snapshot.note("a", row)
+        assert assumed("a") == expected
     monkeypatch.setattr(session, "_MAX_KNOWN", 2)
-    for path in "abc":
-        known.note(path, (1,))
-    assert [known.steady(path) for path in "abc"] == [None, None, (1,)]
+    for path in "bcd":
+        snapshot.note(path, (1,))
+    assert [assumed(path) for path in "abcd"] == [None, None, (1,), (1,)]
+    snapshot.drop()
+    snapshot.assume("d")
+    assert snapshot.rows == {}

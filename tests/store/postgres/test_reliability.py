@@ -204,7 +204,7 @@ def test_a_server_whose_cache_is_behind_answers_like_one_that_has_none(
 def test_what_is_purged_between_two_steps_of_a_recall_is_in_no_answer(
     store: PostgresStore, used: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The row of the namespace has moved when rows are read: all of it is read again, then in a transaction."""
+    """The row of the namespace has moved when rows are read: all is read again, then in a transaction."""
     with memorata.open(used, embedder="lexical") as one, memorata.open(used, embedder="lexical") as other:
         ids = [memory.id for memory in one.remember_many([f"Anna drinks tea number {n}" for n in range(5)])]
         assert len(one.recall("which tea?").hits) == 5

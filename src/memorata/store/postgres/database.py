@@ -138,7 +138,8 @@ class PostgresDatabase:
         limits: dict[str, Any] = {"connections": connections, "statement_seconds": statement_seconds}
         self.pool = Pool(url, durable=durable, patience=patience, **limits)
         self.url, self.path = url, self.pool.name
-        self._locks, self._known = NamespaceLocks(), KnownRows()
+        self._locks = NamespaceLocks()
+        self._known: KnownRows = {}
         self._durable, self._patience = durable, patience
         self._here = _Here()
         self._replica: Replica | None = None
@@ -405,7 +406,8 @@ class PostgresDatabase:
                 yield session
                 self._drop_snapshot()
                 self._commit(session)
-                self._known.forget(session.paths)
+                for path in session.paths:
+                    self._known.pop(path, None)
         except CommitUnsure as error:
             # The transaction of another database is resolved by that one.
             if session is None or error.note.transaction != session.begun[0]:

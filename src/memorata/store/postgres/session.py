@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from functools import lru_cache
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeAlias
 
 import psycopg
 from psycopg import Connection, Cursor
@@ -265,32 +265,8 @@ class PostgresSession:
         self.is_committed = True
 
 
-class KnownRows:
-    """The rows of namespaces as they were last read: by this process, which has read much else of that state.
-
-    A row that was another than the time before is not expected to be the same next time.
-    """
-
-    def __init__(self) -> None:
-        self._rows: dict[str, tuple[TupleRow, bool]] = {}
-
-    def steady(self, path: str) -> TupleRow | None:
-        """Return the last row of a namespace, if it is likely to be the same now."""
-        row, same = self._rows.get(path, (None, False))
-        return row if same else None
-
-    def note(self, path: str, row: TupleRow | None) -> None:
-        """Note a row that was read."""
-        before = self._rows.pop(path, (row, True))[0]
-        if row is not None:
-            if len(self._rows) >= _MAX_KNOWN:
-                self._rows.clear()
-            self._rows[path] = row, row == before
-
-    def forget(self, paths: Iterable[str]) -> None:
-        """Drop the rows of namespaces that were written to."""
-        for path in paths:
-            self._rows.pop(path, None)
+KnownRows: TypeAlias = dict[str, tuple[TupleRow, bool]]
+"""By namespace, its row as this process last read it, and whether it was the same as the time before."""
 
 
 class Snapshot:
@@ -313,6 +289,22 @@ class Snapshot:
         self.known = None
         for part in (self.rows, self.assumed, self.expected, self.awaited):
             part.clear()
+
+    def assume(self, path: str) -> None:
+        """Take the row of a namespace as it was last read, if it is likely to be the same now."""
+        row, is_steady = (self.known or {}).get(path, (None, False))
+        if is_steady and path not in self.rows:
+            self.rows[path] = row
+            self.assumed.add(path)
+
+    def note(self, path: str, row: TupleRow | None) -> None:
+        """Note the row of a namespace that was read."""
+        if self.known is not None:
+            before = self.known.pop(path, (row, True))[0]
+            if len(self.known) >= _MAX_KNOWN:
+                self.known.clear()
+            if row is not None:
+                self.known[path] = row, row == before
 
 
 class OptimisticSession:
@@ -347,11 +339,7 @@ class OptimisticSession:
         self._seen.add(path)
         sent = [*(statement for statement, _ in snapshot.expected), *snapshot.awaited]
         unread = [statement for statement in ahead if statement not in sent]
-        if path not in snapshot.rows and snapshot.known is not None:
-            row = snapshot.known.steady(path)
-            if row is not None:
-                snapshot.rows[path] = row
-                snapshot.assumed.add(path)
+        snapshot.assume(path)
         if path in snapshot.rows:
             snapshot.awaited += unread
             return snapshot.rows[path]
@@ -361,8 +349,7 @@ class OptimisticSession:
             cursors = [send(connection, statement) for statement in unread]
             last = ask_namespace(connection, path) if unread else first
         row = snapshot.rows[path] = first.fetchone()
-        if snapshot.known is not None:
-            snapshot.known.note(path, row)
+        snapshot.note(path, row)
         if last is not first and last.fetchone() == row:
             snapshot.expected += zip(unread, [rows.fetchall() for rows in cursors], strict=True)
         return row
@@ -391,9 +378,8 @@ class OptimisticSession:
             sent = [send(connection, statement) for statement in statements]
             again = {path: ask_namespace(connection, path) for path in paths}
         rows = {path: cursor.fetchone() for path, cursor in again.items()}
-        if snapshot.known is not None:
-            for path, row in rows.items():
-                snapshot.known.note(path, row)
+        for path, row in rows.items():
+            snapshot.note(path, row)
         if any(row != snapshot.rows[path] for path, row in rows.items()):
             if snapshot.assumed:
                 snapshot.drop()
