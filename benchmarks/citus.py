@@ -129,6 +129,7 @@ def under_load(url: str, options: argparse.Namespace) -> int:
     acknowledged: list[dict[str, set[str]]] = [{} for _ in range(options.threads)]
     forgotten: list[dict[str, set[str]]] = [{} for _ in range(options.threads)]
     counts: Counter[str] = Counter()
+    messages: dict[str, str] = {}
     end = time.monotonic() + options.seconds
     with memorata.open(url, embedder="lexical") as memory:
 
@@ -166,6 +167,7 @@ def under_load(url: str, options: argparse.Namespace) -> int:
                     counts["recall was not logged"] += 1
                 except MemorataError as error:
                     counts[type(error).__name__] += 1
+                    messages[type(error).__name__] = str(error)
                     time.sleep(0.05)
 
         threads = [threading.Thread(target=work, args=(seed,)) for seed in range(options.threads)]
@@ -191,6 +193,8 @@ def under_load(url: str, options: argparse.Namespace) -> int:
             )
         problems = memory.admin.check()
     print(f"\n{options.seconds} s, {options.threads} threads: {dict(counts)}")
+    for name, message in messages.items():
+        print(f"the last {name}: {message}")
     print(f"single-shard statements {after.single_shard - before.single_shard:,}, ", end="")
     print(f"multi-shard {after.multi_shard - before.multi_shard:,}")
     print(

@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.store.conftest import ON_ONE
 from tests.store.samples import HERE
 
 import memorata
@@ -94,6 +95,7 @@ WANTED = {
 """The tables that a verb reads or writes, as far as it surely does: none of it is missed."""
 
 
+@ON_ONE  # the workers of a cluster plan by their own settings
 @pytest.mark.untraced
 def test_nothing_that_is_asked_or_written_walks_over_a_table(
     store: PostgresStore, used: str, monkeypatch: pytest.MonkeyPatch
