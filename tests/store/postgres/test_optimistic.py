@@ -188,6 +188,28 @@ def test_what_is_written_rests_on_rows_that_were_read(store: PostgresStore, othe
     assert {memory.id for memory in store.export(HERE)} == {"a", "b", "after2", "c"}
 
 
+def test_only_settings_that_have_changed_make_all_of_it_begin_anew(
+    store: PostgresStore, other: PostgresStore
+) -> None:
+    """As a recall: its recipe is found and its query embedded before it looks."""
+    store.add([entry("a", "tea")])
+    before: list[tuple[int, int]] = []
+
+    def recall() -> int:
+        before.append(store.settings_change(HERE))
+        return seen(store)
+
+    assert [store.attempt(recall)[0] for _ in range(3)] == [1, 1, 1]
+    other.add([entry("b", "tea")])
+    assert store.attempt(recall)[0] == 2
+    assert before == [(0, 0)] * 4
+    assert store.attempt(recall)[0] == store.attempt(recall)[0] == 2
+    other.saved_settings.save(HERE, "recipe", "mine", {}, {}, NOW)
+    before.clear()
+    assert store.attempt(recall)[0] == 2
+    assert [count for _, count in before] == [0, 1]
+
+
 def test_rows_are_known_until_they_move_or_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     def assumed(path: str) -> object:
         fresh = Snapshot(known)

@@ -306,9 +306,7 @@ class PostgresDatabase:
 
         if self.is_inside:
             return once()
-        if self._here.snapshot is not None:
-            return self._persisted(once)
-        with self._here.where(snapshot=Snapshot(self._known)):
+        with self._here.where(snapshot=self._here.snapshot or Snapshot(self._known)):
             return self._persisted(lambda: self._verified(once))
 
     def guarded(self, guard: Callable[[Session], object]) -> AbstractContextManager[None]:
@@ -428,8 +426,8 @@ class PostgresDatabase:
             try:
                 with self._here.where(trying=True, optimistic=attempt == 1):
                     return work()
-            except RowOutdated:
-                if inside:
+            except RowOutdated as error:
+                if inside and error.settings:
                     raise
                 attempt = 0
             except (ViewMoved, IndexCorrupt):

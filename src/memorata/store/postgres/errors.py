@@ -42,7 +42,14 @@ class ViewMoved(StoreUnavailable):
 
 
 class RowOutdated(ViewMoved):
-    """The row of a namespace is not as it was last read; all is done again, from the row as it is now."""
+    """The row of a namespace is not as it was last read; it is read again from the row as it is now.
+
+    With `settings`, more than its memories has changed, on which anything done before may rest.
+    """
+
+    def __init__(self, message: str, *, settings: bool) -> None:
+        self.settings = settings
+        super().__init__(message)
 
 
 _RETRIED: Final = (errors.SerializationFailure, errors.DeadlockDetected)

@@ -41,6 +41,7 @@ _HIDDEN_COLUMN: Final = re.compile(r"(?<=[\s(])\+(?=(?:\w+\.)?namespace\b)")
 _ARRAY: Final = re.compile(r"\bIN \(SELECT value FROM json_each\(((?:\?\d*)|(?::\w+))\)\)")
 _IS_NOT: Final = re.compile(r"\bIS NOT (?=\?|:)")
 _IS: Final = re.compile(r"\bIS (?=\?|:)")
+_SETTINGS: Final = NAMESPACE_COLUMNS.split(", ").index("begun")
 _MAX_KNOWN: Final = 10_000
 """Of how many namespaces the last row is kept."""
 EVIDENCE_SECONDS: Final = 3_600
@@ -285,9 +286,9 @@ class Snapshot:
         self.awaited: list[Statement] = []
 
     def drop(self) -> None:
-        """Forget everything, and assume nothing from now on."""
+        """Forget everything that was read, and assume nothing from now on."""
         self.known = None
-        for part in (self.rows, self.assumed, self.expected, self.awaited):
+        for part in (self.rows, self.assumed, self.expected):
             part.clear()
 
     def assume(self, path: str) -> None:
@@ -305,6 +306,11 @@ class Snapshot:
                 self.known.clear()
             if row is not None:
                 self.known[path] = row, row == before
+
+
+def _settings(row: TupleRow | None) -> object:
+    """Return what the row of a namespace says of more than its memories: when it began, names, settings."""
+    return row and row[_SETTINGS:]
 
 
 class OptimisticSession:
@@ -382,9 +388,10 @@ class OptimisticSession:
             snapshot.note(path, row)
         if any(row != snapshot.rows[path] for path, row in rows.items()):
             if snapshot.assumed:
+                settings = any(_settings(row) != _settings(snapshot.rows[path]) for path, row in rows.items())
                 snapshot.drop()
                 snapshot.rows |= rows
-                raise RowOutdated("the namespace was written to since it was last read")
+                raise RowOutdated("the namespace was written to since it was last read", settings=settings)
             raise ViewMoved("the namespace was written to while it was read")
         snapshot.assumed.clear()
         return [cursor.fetchall() for cursor in sent]
