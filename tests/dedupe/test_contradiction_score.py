@@ -23,6 +23,9 @@ CHANGES = [
     ("Anna is single", "Anna is married"),
     ("Anna is vegetarian", "Anna ate a steak"),
     ("Anna prefers tea", "Anna never drinks tea"),
+    ("Anna loves olives", "Anna can't stand olives"),
+    ("Anna likes crime novels", "Anna no longer likes crime novels"),
+    ("Uta mag Regen", "Uta mag keinen Regen"),
     ("Uta wohnt in Bremen", "Uta ist nach Ulm gezogen"),
     ("Uta ist ledig", "Uta hat letzte Woche geheiratet"),
     ("Rocío vive en Lima", "Rocío se mudó a Cádiz"),
@@ -73,6 +76,21 @@ OTHERS = [
     ("我养猫两年了", "我现在养猫两年了"),
 ]
 
+OPINIONS = [
+    ("I prefer window seats", "I prefer short answers"),
+    ("I like jazz", "I hate olives"),
+    ("I avoid silicones", "I do not use silicones"),
+    ("I prefer hotels", "I avoid hotels with a casino"),
+    ("I avoid restaurants without a garden", "I like restaurants with a garden"),
+    ("I strongly dislike spicy food", "I do not like spicy food"),
+    ("I'm allergic to peanuts", "I cannot eat peanuts"),
+    ("I follow a halal diet", "I am on a low-sodium diet"),
+    ("I prefer vegetarian restaurants", "I like chicken soup"),
+    ("Ich mag Kaffee", "Ich trinke lieber Tee"),
+    ("Je préfère le train", "J'évite le sucre"),
+]
+"""Pairs that are both true: what is liked, preferred and avoided may be many things."""
+
 
 @pytest.mark.parametrize(("older", "newer"), CHANGES)
 def test_another_value_of_the_same_attribute_supersedes(older: str, newer: str) -> None:
@@ -87,6 +105,12 @@ def test_the_signs_of_both_do_not_rule_it_out(older: str, newer: str) -> None:
 @pytest.mark.parametrize(("older", "newer"), OTHERS)
 def test_another_thing_and_another_subject_do_not(older: str, newer: str) -> None:
     assert not assess(older, newer).supersedes
+
+
+@pytest.mark.parametrize(("older", "newer"), OPINIONS)
+def test_opinions_of_other_things_are_not_noted(older: str, newer: str) -> None:
+    assert assess(older, newer).score < NOTED
+    assert assess(newer, older).score < NOTED
 
 
 def test_pairs_labelled_by_hand_are_told_apart() -> None:

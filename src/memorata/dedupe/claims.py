@@ -56,6 +56,11 @@ MAX_PLAIN: Final = 3
 """How many words of content a clause may have that only says what its subject is."""
 ONLY_CHILD: Final = {"only": "child", "独生子": "", "einzelkind": ""}
 """Words that deny siblings, and the word that has to follow."""
+LIKING: Final = frozenset({"good", "bad", "endured"})
+"""Flags of words that tell what somebody likes or dislikes."""
+_DENIALS: Final = frozenset({"negative", "never"})
+_MAX_DENIAL_WORDS: Final = 3
+"""How far before a word of liking a negation of it stands at most: "do not really like"."""
 _EMPTY_FLAGS: Final = frozenset({"light", "me", "first", "negative"})
 _NOTHING: Final[frozenset[str]] = frozenset()
 
@@ -88,7 +93,8 @@ class Clause:
     negative, sign
         Whether a word negates it; +1 for liking, −1 for disliking, 0 for neither.
     flags
-        Which kinds of words it holds: ``changed``, ``ended``, ``past``, ``planned``, ``several``, ``never``.
+        Which kinds of words it holds: ``changed``, ``ended``, ``past``, ``planned``, ``several``, ``never``;
+        ``lacking`` if what is liked or avoided is said to lack something.
     before
         The light word before the value.
     state
@@ -192,6 +198,16 @@ def _clause(text: str, subject: str, speaker: str) -> Clause | None:
         # Who is a painter by trade works.
         classes |= {"work"}
     sign = ("good" in flags) - ("bad" in flags)
+    if negative and "endured" in flags:
+        # Who cannot stand something dislikes it; that one can, nobody says.
+        sign = 1
+    opinion = not flags.isdisjoint(LIKING)
+    if negative and opinion:
+        # "Hotels that have no gym" are avoided or liked all the same.
+        if _is_denied(tokens):
+            sign = -sign
+        else:
+            flags |= {"lacking"}
     # "Only an only child" and "no longer" are recognised by their words; a denied liking is a disliking.
     return Clause(
         texts,
@@ -202,13 +218,25 @@ def _clause(text: str, subject: str, speaker: str) -> Clause | None:
         value,
         frozenset(content),
         _numbers(tokens),
-        classes - (classes if negative else _NOTHING),
-        lacks | (heads if negative or "ended" in flags else _NOTHING) | _only_child(tokens),
+        # Who avoids meat tells of none, and who prefers vegetarian food may eat some.
+        classes - (classes if negative or (opinion and sign <= 0) else _NOTHING),
+        (_NOTHING if opinion else lacks)
+        | (heads if negative or "ended" in flags else _NOTHING)
+        | _only_child(tokens),
         negative,
-        -sign if negative and sign else sign,
+        sign,
         flags,
         before,
         not STATES.isdisjoint(texts) or _goes_on(tokens),
+    )
+
+
+def _is_denied(tokens: Sequence[Token]) -> bool:
+    """Return whether a negation is of a liking: up to three words before it, just after it, or at the end."""
+    denials = [place for place, token in enumerate(tokens) if token.sense.flags & _DENIALS]
+    likings = [place for place, token in enumerate(tokens) if token.sense.flags & LIKING]
+    return len(tokens) - 1 in denials or any(
+        -1 <= liking - denial <= _MAX_DENIAL_WORDS for denial in denials for liking in likings
     )
 
 

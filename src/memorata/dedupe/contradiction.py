@@ -134,7 +134,7 @@ def contradiction(older: str, newer: str) -> Hint | None:
     difference = _difference(before.claim, after.claim)
     return (
         _negation(first, second, difference)
-        or _opposite(difference)
+        or (_opposite(difference) if first.negated == second.negated else None)
         or _number(first, second, difference)
         or _value(first, second, difference)
     )
@@ -162,6 +162,7 @@ def _opposite(difference: _Difference) -> Hint | None:
     residue = difference.before + difference.after
     if (
         len(residue) > _MAX_RESIDUE_WORDS
+        or min(len(difference.before), len(difference.after)) > 1
         or any(word.number for word in residue)
         or _differ_by_name(difference)
     ):

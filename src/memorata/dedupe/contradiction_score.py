@@ -20,6 +20,15 @@ from memorata.dedupe.claim_words import number, sense
 from memorata.dedupe.claims import Clause, claims
 from memorata.dedupe.contradiction import Cue, Hint, contradiction
 from memorata.dedupe.cue_words import OPPOSITES, word_set
+from memorata.dedupe.opinions import (
+    FAVOURITE,
+    affirms,
+    dislikes_same,
+    is_favourite,
+    is_opinion,
+    liking_roots,
+    share_half,
+)
 from memorata.model import checks
 
 _MAX_QUOTED: Final = 80
@@ -73,11 +82,11 @@ _EVIDENCE_COLUMNS: Final = tuple(map(FEATURES.index, EVIDENCE))
 _NOTHING_SAID: Final[frozenset[str]] = frozenset()
 _PLAIN_ATTRIBUTES: Final = frozenset({"being", "kind", "frequency", "where"})
 """Attributes that say little of what a number or a value is of."""
-_FAVOURITE: Final = "favourite"
+_COMBINED: Final = frozenset({"diet", "use"})
+"""Attributes whose values go together: a diet without gluten and one without meat."""
 _KIN: Final = frozenset({"siblings", "children", "pets", "partner"})
 """Classes of those who are relatives themselves."""
 _PLACE_ATTRIBUTES: Final = frozenset({"where", "origin"})
-_LIKING: Final = frozenset({"good", "bad"})
 _NAME_ATTRIBUTES: Final = word_set("residence partner holder place name time phone mail car")
 """Attributes whose values are names, numbers or days: another word tells more of the same."""
 _ROLES: Final = {
@@ -216,8 +225,12 @@ def _pair(
     # What was so once need not be so any longer.
     if "past" in a.flags or _differ_in_subject(a, b):
         return None
-    shared = a.content & b.content
-    union = a.content | b.content
+    # What both like, avoid or prefer counts, and not that they do.
+    liked = liking_roots(a) | liking_roots(b)
+    opinions = is_opinion(a) + is_opinion(b)
+    shared, union = a.content & b.content, a.content | b.content
+    if opinions > 1:
+        shared, union = shared - liked, union - liked
     overlap = len(shared) / len(union) if union else 0.0
     common = (a.attributes & b.attributes) - {"frequency"}
     removed, added = a.value.keys() - b.value.keys(), b.value.keys() - a.value.keys()
@@ -235,10 +248,13 @@ def _pair(
     ended = "ended" in b.flags and "ended" not in a.flags
     # The same place is what they agree on, and not what they are about.
     topic = bool(shared - (places[0] & places[1]) or common - {"being", "kind"})
-    opposite = any(not OPPOSITES[word].isdisjoint(b.words) for word in a.words if word in OPPOSITES)
+    opposite = opinions < 2 and any(
+        not OPPOSITES[word].isdisjoint(b.words) for word in a.words if word in OPPOSITES
+    )
     # A height and an age are two things, whatever else is shared.
     apart = not common - _PLAIN_ATTRIBUTES and _name_others(a, b)
-    differs = differs and not apart
+    # Somebody may like, avoid and prefer any number of things, and has one favourite of each kind.
+    differs = differs and not apart and not opinions
     plain = common & {"being", "kind"}
     common -= plain
     # "Now" tells of a change only where something else is said.
@@ -248,13 +264,15 @@ def _pair(
         return None
     running = differs and a.state and b.state and _running(a, b)
     several = "several" in a.flags and "several" in b.flags and not running
-    # That both like something, or one does not, says nothing as long as it is not the same thing.
-    liked = _liked(a) | _liked(b)
     denied = a if a.negative else b
     # Who has not eaten this may eat that: the same has to be said of the same thing.
     denies = (
         a.negative != b.negative
         and bool(shared - liked)
+        and (
+            not opinions
+            or (opinions < 2 and affirms(a) != affirms(b) and _covered(denied, shared, liked) > 0)
+        )
         and (not denied.value or not shared.isdisjoint(denied.value))
     )
     substituted = _substitution(a.words, b.words) if differs else 0.0
@@ -264,19 +282,17 @@ def _pair(
         "same_name": float(bool(a.subject and a.subject == b.subject and a.subject != "i")),
         "same_me": float(a.subject == b.subject == "i"),
         "attribute_value": float(bool(common - weak) and differs and not classes),
-        "weak_value": float(bool(common) and not common - weak and differs and not classes),
+        "weak_value": float(bool(common - _COMBINED) and not common - weak and differs and not classes),
         "attribute_same": float(bool(common) and same_value and not ended),
-        "several": float(
-            several and a.sign == b.sign and not any(name.startswith("favourite") for name in common)
-        ),
+        "several": float(several and a.sign == b.sign and not any(map(is_favourite, common))),
         "substitution": 0.0 if several else substituted,
         "number": _number(a, b, overlap),
         "class_denied": float(bool(classes)),
         "negated": overlap if denies else 0.0,
-        "sign": float(a.sign * b.sign < 0 and bool(shared - liked))
+        "sign": float(dislikes_same(a, b, liked))
         * min(1.0, 2.0 * overlap)
         * (0.5 if removed and added else 1.0),
-        "changed": float(changed and topic and not apart),
+        "changed": float(changed and topic and not apart and (not opinions or share_half(a, b, liked))),
         "ended": float(ended and topic and (bool(common) or _ends(b, shared))),
         "planned": float(("planned" in a.flags and not ended) or "planned" in b.flags),
         "overlap": overlap,
@@ -313,14 +329,7 @@ def _pair(
 def _name_others(a: Clause, b: Clause) -> bool:
     """Return whether both of two clauses name an attribute; "liked best" may be the favourite anything."""
     named = a.attributes - _PLAIN_ATTRIBUTES, b.attributes - _PLAIN_ATTRIBUTES
-    return all(named) and _FAVOURITE not in named[0] | named[1]
-
-
-def _liked(clause: Clause) -> frozenset[str]:
-    """Return the roots by which a clause tells of liking or disliking."""
-    if _LIKING.isdisjoint(clause.flags):
-        return _NOTHING_SAID
-    return frozenset([claim_root(word) for word in clause.words if sense(word).flags & _LIKING])
+    return all(named) and FAVOURITE not in named[0] | named[1]
 
 
 def _places(clause: Clause) -> frozenset[str]:

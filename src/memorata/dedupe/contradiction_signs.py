@@ -153,7 +153,7 @@ _HEADS: Final = _CLASSES << 2 * _CLASSES_WIDE
 ) = (1 << _FIRST_CLASS + 3 * _CLASSES_WIDE + place for place in range(13))  # fmt: skip
 _FLAGS: Final = {
     "me": _ME, "changed": _CHANGED, "ended": _ENDED, "negative": _NEGATIVE, "never": _NEVER | _NEGATIVE,
-    "good": _LIKED, "bad": _LIKED | _DISLIKED,
+    "good": _LIKED, "bad": _LIKED | _DISLIKED, "endured": _LIKED,
 }  # fmt: skip
 _OPPOSITES: Final = frozenset(OPPOSITES).union(*OPPOSITES.values())
 
