@@ -14,6 +14,7 @@ from memorata.engine.query_vectors import (
     only_computes,
     prepare_to_serve,
     shared_cost,
+    turn_of,
 )
 from memorata.model.errors import EmbedderError
 
@@ -112,7 +113,7 @@ def test_queries_for_two_embedders_are_never_computed_together() -> None:
     embedder.gate.set()
     for thread in (first, *waiting):
         thread.join(30)
-    assert embedder.batches == [["first"], ["tea 0"], ["tea 3"]]
+    assert embedder.batches == [["first"], ["tea 0", "tea 3"]]
     assert other.batches == [["tea 1", "tea 2"]]
 
 
@@ -156,6 +157,131 @@ def test_the_cost_of_a_batch_is_shared() -> None:
     before = shared_cost()
     vectors.vector(embedder, "a", "green tea")
     assert shared_cost() == pytest.approx(before), "who computes alone pays for all of it"
+
+
+def test_queries_of_like_length_are_computed_together_and_the_oldest_is_among_them() -> None:
+    embedder, vectors = Recorder(), QueryVectors(max_batch=2)
+    ask_together(vectors, embedder, ["first", "t", "a long one", "u", "another one"])
+    assert embedder.batches == [["first"], ["t", "u"], ["a long one", "another one"]]
+
+
+class Crowd:
+    """Threads that each take a turn, ask for a vector in it, and note what they do."""
+
+    def __init__(self, vectors: QueryVectors, embedder: Recorder) -> None:
+        self.vectors, self.embedder = vectors, embedder
+        self.noted: list[str] = []
+        self.inside = 0
+
+    def ask(self, text: str) -> None:
+        with self.vectors.turn():
+            self._note(f"begin {text}")
+            self.inside -= 1
+            self.vectors.vector(self.embedder, "a", text)
+            self.inside += 1
+            self._note(f"end {text}")
+            self.inside -= 1
+
+    def _note(self, event: str) -> None:
+        if event.startswith("begin"):
+            self.inside += 1
+        assert self.inside == 1, "two threads at once"
+        self.noted.append(event)
+
+
+def test_turns_are_taken_one_after_the_other_and_queries_gather_meanwhile() -> None:
+    embedder, vectors = Recorder(), QueryVectors(takes_turns=True)
+    crowd = Crowd(vectors, embedder)
+    embedder.gate.clear()
+    threads = [threading.Thread(target=crowd.ask, args=(text,)) for text in ("tea 0", "tea 1", "tea 2")]
+    threads[0].start()
+    assert embedder.entered.wait(30)
+    for number, thread in enumerate(threads[1:], 1):
+        thread.start()
+        while len(vectors._ready) < number:
+            pass
+    embedder.gate.set()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    assert embedder.batches == [["tea 0"], ["tea 1", "tea 2"]]
+    assert crowd.noted[:4] == ["begin tea 0", "end tea 0", "begin tea 1", "begin tea 2"]
+    assert sorted(crowd.noted[4:]) == ["end tea 1", "end tea 2"]
+    assert not vectors._taken
+
+
+def test_turns_that_need_no_vector_do_not_keep_a_query_waiting_for_ever() -> None:
+    embedder, vectors = Recorder(), QueryVectors(takes_turns=True)
+    done = threading.Event()
+    turns = 0
+
+    def take_turns() -> None:
+        nonlocal turns
+        while not done.is_set():
+            with vectors.turn():
+                turns += 1
+
+    threads = [threading.Thread(target=take_turns) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(50):
+            with vectors.turn():
+                vectors.vector(embedder, "a", f"tea {number}")
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join(30)
+    assert len(embedder.batches) == 50
+    assert turns
+
+
+def test_a_long_query_lets_the_next_have_its_turn() -> None:
+    embedder, vectors = Recorder(), QueryVectors(takes_turns=True)
+    entered, gate = threading.Event(), threading.Event()
+    embed_query = embedder.embed_query
+
+    def slow(text: str) -> np.ndarray:
+        entered.set()
+        assert gate.wait(30)
+        return embed_query(text)
+
+    embedder.embed_query = slow  # type: ignore[method-assign]
+    long = threading.Thread(target=Crowd(vectors, embedder).ask, args=("tea " * MAX_CHARACTERS,))
+    long.start()
+    assert entered.wait(30)
+    with vectors.turn():
+        vectors.vector(embedder, "a", "tea")
+    gate.set()
+    long.join(30)
+    assert embedder.batches == [["tea"]]
+    assert not vectors._taken
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_who_is_stopped_in_a_turn_passes_it_on() -> None:
+    embedder, vectors = Recorder(), QueryVectors(takes_turns=True)
+    stopped = threading.Thread(target=Crowd(vectors, embedder).ask, args=("stopped",))
+    stopped.start()
+    stopped.join(30)
+    Crowd(vectors, embedder).ask("tea")
+    assert embedder.batches == [["stopped"], ["tea"]]
+    assert not vectors._waiting
+
+
+def test_recalls_take_turns_in_a_process_for_one_processor() -> None:
+    with memorata.open(":memory:", embedder="builtin") as memory, memorata.open(":memory:") as other:
+        memory.remember("Anna prefers green tea.")
+        prepare_to_serve(memory, models=other)
+        assert memory.recall("green tea").hits, "it is loaded now"
+        with turn_of(memory, memory.namespace):
+            assert memory._embedding.queries is not None
+            assert memory._embedding.queries._taken
+            assert memory.recall("green tea").hits
+        prepare_to_serve(other)
+        with turn_of(other, other.namespace):
+            assert other._embedding.queries is not None
+            assert not other._embedding.queries._taken
 
 
 def test_a_server_answers_as_the_library_does() -> None:

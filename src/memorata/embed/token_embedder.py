@@ -85,6 +85,10 @@ class TokenEmbedder:
         rows = self._forward([row for ids in pieces for row in ids])
         return unit_means(np.split(rows, ends[:-1]), self.dimension)
 
+    def query_length(self, text: str) -> int:
+        """Return how many tokens a query has."""
+        return sum(map(len, self._pieces(checked_text(text), self.prompts.query)[1]))
+
     def passages(self, text: str) -> list[str]:
         """Return the overlapping passages of `text`; ``[text]`` when it is short enough to be read whole."""
         return self._pieces(checked_text(text), self.prompts.document)[0]

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memorata.engine import RecallResult
 from memorata.engine.access import READ
-from memorata.engine.query_vectors import only_computes
+from memorata.engine.query_vectors import only_computes, turn_of
 from memorata.http.context import (
     MAX_PATH,
     ReadContext,
@@ -56,9 +56,13 @@ async def recall(context: ReadContext, body: RecallRequest) -> Response:
             result = context.engine.recall(body.query, namespace=context.namespace, **options)
         return _answer(result, explain=body.explain)
 
+    def work_in_turn() -> bytes:
+        with turn_of(context.engine, context.namespace):
+            return work()
+
     usual = body.recipe is None and not body.parameters and not body.namespaces
     computing = usual and only_computes(context.engine, context.namespace)
-    return await context.read(work, SEARCH, computing=computing)
+    return await context.read(work_in_turn if usual and not computing else work, SEARCH, computing=computing)
 
 
 def _answer(result: RecallResult, *, explain: bool) -> bytes:
