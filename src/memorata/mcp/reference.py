@@ -165,7 +165,8 @@ def create_entities(engine: Engine, args: Entities) -> Answer:
             existing.add(new.name)
             once = list(dict.fromkeys(new.observations))
             created.append(_entity(new.name, new.entityType, once))
-            items.append(_node(new.name, new.entityType))
+            about = {ENTITY: new.name, TYPE: new.entityType}
+            items.append(_item(f"{new.name} ({new.entityType})", "entity", new.name, about))
             items += [_observation(new.name, text) for text in once]
         # The same words about another entity are another observation; about one they are left out above.
         engine.remember_many(items, duplicates="off")
@@ -353,17 +354,12 @@ def _key(relation: Json) -> tuple[str, str, str]:
     return _folded(relation["from"]), _folded(relation["to"]), relation["relationType"]
 
 
-def _node(name: str, type_: str) -> Json:
-    return {
-        "content": f"{name} ({type_})",
-        "category": "entity",
-        "entities": (name,),
-        "metadata": {ENTITY: name, TYPE: type_},
-    }
-
-
 def _observation(name: str, text: str) -> Json:
-    return {"content": text, "category": "observation", "entities": (name,), "metadata": {OBSERVED: name}}
+    return _item(text, "observation", name, {OBSERVED: name})
+
+
+def _item(content: str, category: str, name: str, metadata: Json) -> Json:
+    return {"content": content, "category": category, "entities": (name,), "metadata": metadata}
 
 
 def _must_exist(argument: str, name: str, nodes: Mapping[str, Memory]) -> None:
