@@ -207,7 +207,12 @@ def hits_table(hits: tuple[Hit, ...], sessions: tuple[SessionHit, ...] = ()) -> 
 def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
     output = session.output
     if output.json:
-        output.data(_as_json(result, explain=explain))
+        from memorata.service.codec import recall_json
+
+        data = recall_json(result, explain=explain)
+        for row, hit in zip(data["hits"], result.hits, strict=True):
+            row["signals"] = signals(hit.explanation)
+        output.data(data)
     elif output.terminal and result.hits:
         output.show(hits_table(result.hits, result.sessions))
         for rank, hit in enumerate(result.hits if explain else (), 1):
@@ -286,15 +291,6 @@ def _summary(session: Session, result: RecallResult) -> str:
     return " · ".join([*parts, str(session.settings.db)])
 
 
-def _as_json(result: RecallResult, *, explain: bool) -> dict[str, Any]:
-    from memorata.service.codec import recall_json
-
-    data = recall_json(result, explain=explain)
-    for row, hit in zip(data["hits"], result.hits, strict=True):
-        row["signals"] = signals(hit.explanation)
-    return data
-
-
 def recipes(
     session: Session,
     name: str | None = Argument(
@@ -319,7 +315,10 @@ def recipes(
         return
     if recipe is not None:
         raise InvalidArgument("RECIPE", recipe, "given after use or rollback only")
-    saved = {record.recipe.name: record for record in _saved_recipes(session)}
+    saved = {}
+    if session.settings.db.exists():
+        with session.memory() as engine:
+            saved = {record.recipe.name: record for record in engine.recipes.list()}
     if name is not None:
         by_name = {**RECIPES, **{key: record.recipe for key, record in saved.items()}}
         _show_recipe(session, by_name[options.one_of("NAME", name, tuple(by_name))], saved.get(name))
@@ -336,14 +335,6 @@ def recipes(
         data={"recipes": list(shipped), "saved": list(own)},
         note="memorata recipes NAME shows the parameters; recall --set NAME=VALUE changes one",
     )
-
-
-def _saved_recipes(session: Session) -> tuple[SavedRecipe, ...]:
-    """Return the saved recipes; none without a database."""
-    if not session.settings.db.exists():
-        return ()
-    with session.memory() as engine:
-        return engine.recipes.list()
 
 
 def _change_recipe(session: Session, verb: str, name: str | None) -> None:
