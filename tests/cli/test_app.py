@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -209,17 +210,20 @@ def test_the_table_has_every_command_of_a_module(home: str) -> None:
 
 def _commands(module: str) -> list[str]:
     """Return the names of the public functions of a module that are run with a session."""
-    functions = vars(import_module(f"memorata.cli.{module}")).items()
-    return [
-        name.rstrip("_").replace("_", "-")
-        for name, function in functions
-        if inspect.isfunction(function)
-        and not name.startswith("_")
-        and function.__module__ == f"memorata.cli.{module}"
-        and function.__annotations__.get("return") == "None"
-        and next(iter(inspect.signature(function).parameters), "") == "session"
-        and name not in ("guarded", "evaluate")
-    ]
+    commands = []
+    for name, value in vars(import_module(f"memorata.cli.{module}")).items():
+        # Those of the data sets are one function, whose first argument is filled in.
+        function = value.func if isinstance(value, partial) else value
+        if (
+            inspect.isfunction(function)
+            and not name.startswith("_")
+            and function.__module__ == f"memorata.cli.{module}"
+            and function.__annotations__.get("return") == "None"
+            and next(iter(inspect.signature(value).parameters), "") == "session"
+            and name != "guarded"
+        ):
+            commands.append(name.rstrip("_").replace("_", "-"))
+    return commands
 
 
 def test_a_command_is_made_once() -> None:
