@@ -32,9 +32,17 @@ def list_(session: Session) -> None:
     present = installed(session.settings.models)
     output, rows, cells = session.output, [], []
     for entry in available():
-        row = {name: getattr(entry, name) for name in ("name", "megabytes", "kind", "dimension", "summary")}
         is_there = entry.name in present
-        rows.append({**row, "installed": is_there, "licence": entry.description.licence})
+        row = {
+            "name": entry.name,
+            "megabytes": entry.megabytes,
+            "kind": entry.kind,
+            "dimension": entry.dimension,
+            "summary": entry.summary,
+            "installed": is_there,
+            "licence": entry.description.licence,
+        }
+        rows.append(row)
         size = f"{entry.megabytes} MB" if output.terminal else str(entry.megabytes)
         cells.append((entry.name, "installed" if is_there else "", size, entry.summary))
     folder = session.settings.models

@@ -81,6 +81,11 @@ class Entry:
         """Whether it is a graph of ONNX, which the extra ``onnx`` runs."""
         return self.kind == RERANKER or self.description.kind == "onnx"
 
+    @property
+    def dimension(self) -> int | None:
+        """The length of its vectors; None for a re-ranker, which makes none."""
+        return self.description.dimension if isinstance(self.description, ModelDescription) else None
+
 
 def entry_of(name: str) -> Entry:
     """Return the entry called `name`, or raise `ModelNotInstalled` with the names there are."""
