@@ -46,7 +46,7 @@ UNDATED: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _PACKAGES: Final = ("model", "text", "rank", "graph", "geo", "dedupe", "embed", "index", "store", "engine")
 _MODULES: Final = ("dataset", "files", "runner", "datasets/**/*")
 _SOURCES: Final = (
-    *(f"{package}/**/*.py" for package in _PACKAGES),
+    *(f"{package}/**/*.{kind}" for package in _PACKAGES for kind in ("py", "toml")),
     *(f"evaluate/{module}.py" for module in _MODULES),
 )
 """What a ranking depends on; how it is scored and shown afterwards is not part of it."""
