@@ -16,11 +16,13 @@ or a possessive: "before dinner" is any.
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 from functools import cache
-from typing import Final, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
 
 from memorata.model.entity import Period
 from memorata.text.dates import calendar
@@ -302,52 +304,28 @@ def _shifted(days: Days, measure: re.Match[str], bound: str, vocabulary: Vocabul
     return calendar.shifted(days.after - _DAY, unit, count)
 
 
+_QUERY_TIMES: Final[dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("query_times.toml").read_text(encoding="utf-8")
+)
 _NUMBERS: Final = {
-    word: number
-    for number, words in {
-        0.5: "half an|einer halben|une demi|media|mezz'|meia|een half|en halv|полчаса|半|반",
-        1: "a|an|one|einer|eine|une|un|una|uma|een|en|один|одну|一|한",
-        2: "two|zwei|deux|dos|a couple of|due|duas|dois|twee|två|два|две|两|兩|二|두",
-        3: "three|drei|trois|tres|a few|tre|três|drie|три|三|세",
-        4: "four|vier|quatre|cuatro|quattro|quatro|fyra|четыре|四|네",
-        5: "five|fünf|cinq|cinco|cinque|vijf|fem|пять|五|다섯",
-        6: "six|sechs|seis|sei|zes|sex|шесть|六|여섯",
-        7: "七|일곱",
-        8: "八|여덟",
-        9: "九|아홉",
-        10: "ten|zehn|dix|diez|dieci|dez|tien|tio|десять|十|열",
-        11: "十一|열한",
-        12: "十二|열두",
-    }.items()
-    for word in words.split("|")
+    word: float(number) for number, words in _QUERY_TIMES["numbers"].items() for word in words.split("|")
 }
 _COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
-_UNIT: Final = (
-    r"(?:(?P<hours>hours?|hrs?|stunden?|heures?|horas?|or[ae]|uur|timm(?:e|ar)|час(?:а|ов)?)|"
-    r"minut(?:e|en|er|es|i|o|os|ы|у|)|mins?|минут[уы]?)"
-)
-_EAST_UNIT: Final = r"\s?(?:个|個)?(?:(?P<hours>小时|小時|钟头|時間|시간)|分钟|分鐘|分間?|분)"
-_AGO: Final = (
-    # What tells that it is past stands after the time in some languages, before it in others.
-    rf"(?i)(?<!\w)(?:för )?{_COUNT}[\s-]{_UNIT} (?:ago|fa|atrás|geleden|sedan|назад)(?!\w)",
-    rf"(?i)(?<!\w)(?:vor|il y a|hace|há) {_COUNT}[\s-]{_UNIT}(?!\w)",
-    rf"{_COUNT}{_EAST_UNIT}\s?(?:之前|以前|前|전)",
-)
-_LAST: Final = (
-    r"(?i)(?<!\w)(?:(?:the|den|les|las|los|le|as|os|gli|de) )?(?:last|past|letzten|dernières|últim[ao]s|ultim[ei]|"
-    rf"laatste|senaste|последни[ех]) (?:{_COUNT} )?{_UNIT}(?!\w)",
-    rf"(?:最近|过去|過去|この|지난|최근)(?:的|の)?\s?{_COUNT}{_EAST_UNIT}",
-)
-_AT: Final = (
-    r"(?i)(?<!\w)(?:at|um|à|a las?|all[ae']|às?|om|klockan|kl\.?|в) ?(?P<hour>2[0-3]|1\d|0?\d)(?:[:.](?P<minute>[0-5]\d))?"
-    r"\s?(?P<half>am|pm|a\.m\.|p\.m\.|o['’]clock|uhr|h|heures?|horas?|uur|час(?:а|ов)?)?(?![\w%:])",
-    r"(?P<half>上午|早上|凌晨|中午|下午|晚上|午前|午後|夜|朝|오전|오후|저녁|밤)の?\s?"
-    rf"{_COUNT.replace('count', 'hour')}\s?(?:点|點|時(?!間)|시(?!간)|:)\s?(?P<minute>半|반|[0-5]?\d(?=分|분)|(?<=:)[0-5]\d)?",
-)
-_ASCII_CUE: Final = re.compile(rf"\d|[\s-]{_UNIT}", re.I)
+
+
+def _clock_patterns(name: str) -> tuple[str, ...]:
+    parts = {"count": _COUNT, "hour": _COUNT.replace("count", "hour")}
+    parts |= {part: _QUERY_TIMES[part] for part in ("unit", "east_unit")}
+    patterns: list[str] = _QUERY_TIMES[name]
+    for part, expression in parts.items():
+        patterns = [pattern.replace(f"{{{part}}}", expression) for pattern in patterns]
+    return tuple(patterns)
+
+
+_AGO, _LAST, _AT = map(_clock_patterns, ("ago", "last", "at"))
+_ASCII_CUE: Final = re.compile(rf"\d|[\s-]{_QUERY_TIMES['unit']}", re.I)
 """One of these stands in every plain text that names a time of the clock."""
-_AFTERNOON: Final = ("p", "下", "晚", "午後", "夜", "오후", "저녁", "밤")
-_HALF_HOUR: Final = ("半", "반")
+_AFTERNOON, _HALF_HOUR = (tuple(_QUERY_TIMES[name]) for name in ("afternoon", "half_hour"))
 
 
 class ClockTime(NamedTuple):
@@ -421,19 +399,12 @@ def _span(count: str, hours: bool) -> timedelta:
     return timedelta(hours=_number(count)) if hours else timedelta(minutes=_number(count))
 
 
-_TABLES: Final = (
-    # English, German, French, Spanish: before, after, since, during; then what makes it one in particular.
-    (("before", "after", "since", "during"), r"my|our|his|her|their|your|the|\w+['’]s"),
-    (("vor", "nach", "seit", "während"), r"mein\w*|unser\w*|sein\w*|ihr\w*|de[rmns]|dies\w+"),
-    (("avant", "après", "depuis", "pendant"), r"mon|ma|mes|notre|nos|son|sa|ses|leur|le|la|les"),
-    (("antes de", "después de", "desde", "durante"), r"mis?|nuestr[oa]s?|sus?|el|la|los|las"),
-)
 _BOUNDS: Final = ("before", "after", "since", "during")
-_EVENT_CUES: Final = tuple(word for words, _ in _TABLES for word in words)
+_EVENT_CUES: Final = tuple(word for table in _QUERY_TIMES["events"] for word in table["words"])
 _PATTERNS: Final = tuple(
-    (bound, rf"(?i)(?<!\w){word}\s{{1,3}}(?:{particular})\s{{1,3}}(?P<event>[^,;.!?¿]{{3,80}})")
-    for words, particular in _TABLES
-    for bound, word in zip(_BOUNDS, words, strict=True)
+    (bound, rf"(?i)(?<!\w){word}\s{{1,3}}(?:{table['particular']})\s{{1,3}}(?P<event>[^,;.!?¿]{{3,80}})")
+    for table in _QUERY_TIMES["events"]
+    for bound, word in zip(_BOUNDS, table["words"], strict=True)
 )
 
 
