@@ -265,9 +265,6 @@ def windows(count: int, word_starts: IntArray, size: int, overlap: int) -> list[
     A window ends at the last of the ascending `word_starts` in its second half, and the next begins at the
     first of them within the overlap, which is at most half of `size`; where there is none, the cut goes
     through a word.
-
-    >>> windows(10, np.arange(10), size=4, overlap=1), windows(10, np.array([0, 3, 6, 9]), size=4, overlap=1)
-    ([(0, 4), (3, 7), (6, 10)], [(0, 3), (3, 6), (6, 10)])
     """
     whole("count", count)
     whole("size", size, 1)

@@ -127,11 +127,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def source_of(specification: str) -> str | None:
-    """Return the origin of the service, or the folder, that a specification names; None for other models.
-
-    >>> source_of("openai:small@https://Example.org/v1#none"), source_of("ollama:small")
-    ('https://example.org', 'http://127.0.0.1:11434')
-    """
+    """Return the origin of the service, or the folder, that a specification names; None for other models."""
     bare, _ = split_specification(specification)
     form, _, rest = bare.partition(":")
     if form in ("onnx", "static") and rest:

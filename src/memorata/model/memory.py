@@ -393,11 +393,7 @@ def check_names(argument: str, values: tuple[str, ...]) -> None:
 
 
 def depth(value: object, most: int = MAX_METADATA_DEPTH) -> int:
-    """Return how deep lists and mappings are nested, without recursion; at most one more than `most`.
-
-    >>> depth(7), depth({}), depth({"a": [1, [2]]})
-    (0, 1, 3)
-    """
+    """Return how deep lists and mappings are nested, without recursion; at most one more than `most`."""
     level = 0
     current: list[Any] = [value]
     while level <= most:

@@ -68,12 +68,7 @@ _ABSOLUTE_ERROR: Final = 1e-300
 
 
 def compiled(filter: Filter, *, by_sqlite: bool = False) -> Condition:
-    """Return the condition that selects what a parsed filter lets through.
-
-    >>> condition = compiled(parse({"category": "preference", "metadata.cups": 3}))
-    >>> condition.sql, condition.values, condition.rest is None
-    ('(m.category IN (?) AND 1 = 1)', ['preference'], False)
-    """
+    """Return the condition that selects what a parsed filter lets through."""
 
     def part(filter: Filter) -> _Part:
         match filter:

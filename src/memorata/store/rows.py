@@ -31,13 +31,7 @@ LARGEST: Final = 2**63 - 1
 
 
 def checked_limit(what: str, number: int, room: int) -> None:
-    """Raise if there is no room for a number.
-
-    >>> checked_limit("namespaces", 33_554_432, NAMESPACES)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.StoreError: the database has no room for more namespaces; start another one
-    """
+    """Raise if there is no room for a number."""
     if number >= room:
         raise StoreError(f"the database has no room for more {what}; start another one")
 
@@ -58,20 +52,12 @@ def microseconds(instant: datetime | None) -> int | None:
 
 
 def moment(value: int) -> datetime:
-    """Return the instant so many microseconds after 1970.
-
-    >>> moment(1_500_000)
-    datetime.datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=datetime.timezone.utc)
-    """
+    """Return the instant so many microseconds after 1970."""
     return EPOCH + timedelta(microseconds=value)
 
 
 def instant(value: int | None) -> datetime | None:
-    """Return the instant of :func:`microseconds`.
-
-    >>> instant(microseconds(datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=UTC)))
-    datetime.datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=datetime.timezone.utc)
-    """
+    """Return the instant of :func:`microseconds`."""
     return None if value is None else moment(value)
 
 
@@ -93,11 +79,7 @@ _read: Final = json.JSONDecoder().raw_decode
 
 
 def marks(values: Sized) -> str:
-    """Return as many question marks as there are values, for an ``IN (…)``.
-
-    >>> marks([3, 1, 4])
-    '?, ?, ?'
-    """
+    """Return as many question marks as there are values, for an ``IN (…)``."""
     return ", ".join("?" * len(values))
 
 

@@ -248,26 +248,12 @@ def relink(session: Session, path: str, links: Sequence[Linked]) -> None:
 
 
 def ended_by(memory: Memory, began: datetime) -> datetime:
-    """Return until when a memory without an end of its own held, if its successor `began` then.
-
-    >>> from datetime import UTC, datetime
-    >>> may, june = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 6, 7, tzinfo=UTC)
-    >>> rome = Memory(id="m1", content="Anna lives in Rome.", created_at=may, valid_from=may)
-    >>> ended_by(rome, june) == june, ended_by(rome, datetime(2025, 1, 1, tzinfo=UTC)) == may
-    (True, True)
-    """
+    """Return until when a memory without an end of its own held, if its successor `began` then."""
     return began if memory.valid_from is None else max(began, memory.valid_from)
 
 
 def ended_again(memory: Memory, end_given: bool, began: datetime | None) -> datetime | None:
-    """Return until when a superseded memory held, whose successor `began` then; None if that is gone.
-
-    >>> from datetime import UTC, datetime
-    >>> may, june = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 6, 7, tzinfo=UTC)
-    >>> rome = Memory(id="m1", content="Anna lives in Rome.", created_at=may, valid_to=june)
-    >>> ended_again(rome, True, None) is None, ended_again(rome, False, None) == june
-    (True, True)
-    """
+    """Return until when a superseded memory held, whose successor `began` then; None if that is gone."""
     if not end_given:
         return memory.valid_to
     return None if began is None else ended_by(memory, began)
@@ -289,9 +275,6 @@ def earliest(chain: Iterable[tuple[int, int]]) -> int:
     """Return when the first in a chain of slots and beginnings began, in microseconds.
 
     A repeat that was superseded by an older memory is no succession: the chain ends there.
-
-    >>> earliest([(3, 50), (4, 20), (7, 40)]), earliest([(3, 50), (2, 20)])
-    (20, 50)
     """
     first, last = None, -1
     for slot, began in chain:
@@ -303,15 +286,7 @@ def earliest(chain: Iterable[tuple[int, int]]) -> int:
 
 
 def ends_known(successions: Iterable[Succession], as_of: int) -> dict[int, int | None]:
-    """Return until when memories were known to hold at a moment, where that differs from today.
-
-    Basel superseded Bern at 60, beginning at 50; at 90 it was superseded by a correction that begins at 30.
-
-    >>> bern = Succession(0, None, 30, 60, True, 1, 50)
-    >>> basel = Succession(1, 50, 50, 90, True, 2, 30)
-    >>> [ends_known([bern, basel], then) for then in (55, 70, 90)]
-    [{0: None, 1: None}, {0: 50, 1: None}, {}]
-    """
+    """Return until when memories were known to hold at a moment, where that differs from today."""
     by_slot = {succession.slot: succession for succession in successions}
     begun = {slot: succession for slot, succession in by_slot.items() if succession.superseded_at <= as_of}
     ends: dict[int, int | None] = {}
@@ -340,14 +315,7 @@ class Note(NamedTuple):
 
 
 def taken_over(memory: Memory, repeat: Memory) -> dict[str, Any]:
-    """Return the fields of a memory that change when it takes over what only a repeat of it has.
-
-    >>> from datetime import UTC, datetime
-    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
-    >>> tea = Memory(id="m1", content="Anna likes tea", created_at=day, tags=("home",), expires_at=day)
-    >>> taken_over(tea, Memory(id="m2", content="Anna likes tea", created_at=day, tags=("drinks", "home")))
-    {'tags': ('home', 'drinks'), 'expires_at': None}
-    """
+    """Return the fields of a memory that change when it takes over what only a repeat of it has."""
     folded = {name.casefold() for name in memory.entities}
     ends = memory.expires_at, repeat.expires_at
     wanted: dict[str, Any] = {
@@ -374,14 +342,6 @@ def given_back(
     """Return a memory without what it took over under the notes that are `gone`, as far as that is unchanged.
 
     And by number what it takes over from each of the other repeats, which may be more now.
-
-    >>> from datetime import UTC, datetime
-    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
-    >>> tea = Memory(id="m1", content="Anna likes tea", created_at=day, tags=("home",), expires_at=day)
-    >>> again = Memory(id="m2", content="Anna likes tea", created_at=day, tags=("drinks",))
-    >>> taken = taken_over(tea, again)
-    >>> given_back(replace(tea, **taken), [Note(1, noted(tea, taken), again)], {1}) == (tea, {})
-    True
     """
     for note in reversed(notes):
         memory = _without(memory, note.taken)

@@ -83,12 +83,7 @@ class SqliteDialect(Dialect):
         return namespace * SLOTS + slot
 
     def vectors_number(self, embedder: int, namespace: int, slot: int) -> int:
-        """Return the number of the row with the vectors an embedder made of a memory.
-
-        >>> from memorata.store.rows import EMBEDDERS
-        >>> SqliteDialect().vectors_number(EMBEDDERS - 1, NAMESPACES - 1, SLOTS - 1) == 2**63 - 1
-        True
-        """
+        """Return the number of the row with the vectors an embedder made of a memory."""
         return (embedder * NAMESPACES + namespace) * SLOTS + slot
 
     def array(self, values: Sequence[Any]) -> str:

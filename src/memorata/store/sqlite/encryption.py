@@ -32,11 +32,7 @@ KEY_ADVICE: Final = "give its key (encryption_key, MEMORATA_ENCRYPTION_KEY)"
 
 
 def resolved_key(setting: str) -> str:
-    """Return the key that a setting holds, or names as ``file:PATH`` or ``command:COMMAND`` (its output).
-
-    >>> resolved_key("command:echo correct horse battery")
-    'correct horse battery'
-    """
+    """Return the key that a setting holds, or names as ``file:PATH`` or ``command:COMMAND`` (its output)."""
     # Every store loads this module, and few have a key.
     import shlex
     import subprocess

@@ -150,13 +150,6 @@ def wrong_kinds(session: Session) -> Iterator[str]:
     SQLite keeps any kind of value in any column, and does not look into its texts, so its own check of a file
     calls such a value sound. It is what a flipped bit or a bad sector makes of a row, and reading it ends in
     an error about anything but the row.
-
-    >>> import sqlite3
-    >>> session = sqlite3.connect(":memory:")
-    >>> _ = session.execute("CREATE TABLE cups (number INTEGER NOT NULL, name TEXT)")
-    >>> _ = session.execute("INSERT INTO cups VALUES ('six', 'blue'), (7, NULL)")
-    >>> list(wrong_kinds(session))
-    ['the number of 1 rows of cups is not a whole number']
     """
     for table in _tables(session):
         conditions = _conditions(session, table)

@@ -297,11 +297,7 @@ def read_language(name: str) -> DateLanguage:
 
 
 def numbered(words: str, first: int = 0) -> dict[str, int]:
-    """Return what each word of a table means, counted from `first`.
-
-    >>> numbered("one; two, couple; 10: ten(|s)", first=1)
-    {'one': 1, 'two': 2, 'couple': 2, 'ten': 10, 'tens': 10}
-    """
+    """Return what each word of a table means, counted from `first`."""
     table: dict[str, int] = {}
     for several in words.split(";"):
         meaning, colon, forms = several.rpartition(":")
@@ -312,11 +308,7 @@ def numbered(words: str, first: int = 0) -> dict[str, int]:
 
 
 def named(words: str) -> dict[str, str]:
-    """Return what each word of a table means, by name.
-
-    >>> named("day: day, days; week: week(|s)")
-    {'day': 'day', 'days': 'day', 'week': 'week', 'weeks': 'week'}
-    """
+    """Return what each word of a table means, by name."""
     entries = (several.partition(":") for several in words.split(";"))
     return {form: name.strip() for name, _, forms in entries for form in _spellings(forms)}
 
