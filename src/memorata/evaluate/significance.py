@@ -76,10 +76,6 @@ def paired_bootstrap(
     *Bootstrap Methods and their Application*, 1997, section 4.2). It is at most 1 and never below
     :math:`2^{1-n}`, since under the null hypothesis each of the :math:`n` differences may as well have the
     other sign.
-
-    >>> difference = paired_bootstrap([1, 1, 0, 1] * 25, [1, 0, 0, 1] * 25)
-    >>> difference.mean, round(difference.low, 2), round(difference.high, 2), round(difference.p, 4)
-    (0.25, 0.17, 0.34, 0.0002)
     """
     mine, theirs = checks.numbers("ours", ours), checks.numbers("baseline", baseline)
     checks.same_length(ours=mine, baseline=theirs)
@@ -173,10 +169,6 @@ def reality_check(differences: Rows, chosen: int, *, samples: int = CHECK_SAMPLE
     `differences` has a row for each setting: its value less that of the current one, by question or group.
     All settings see the same draws, so that a hundred settings which are nearly the same count as one. One
     that never differs from the current one counts as none; where it is the chosen one, p is 1.
-
-    >>> clear = [0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2]
-    >>> reality_check([clear], 0) < 0.01, reality_check([[0.5, -0.5] * 4], 0) > 0.3
-    (True, True)
     """
     table = checks.matrix("differences", differences)
     place, rounds = checks.whole("chosen", chosen), checks.whole("samples", samples, 1)
@@ -215,10 +207,6 @@ def two_proportions(
     with the pooled share :math:`\hat p`. The interval is Newcombe's, from the Wilson intervals of the two
     (*Statistics in Medicine* 17, 1998, method 10): unlike the textbook's it has a width where none, or
     all, succeeded. Being two methods, they may disagree close to the line.
-
-    >>> found = two_proportions(56, 70, 48, 80)
-    >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3), round(found.p, 4)
-    (0.2, 0.052, 0.334, 0.008)
     """
     share, size = _share("successes", successes, "trials", trials)
     other_share, other_size = _share("other_successes", other_successes, "other_trials", other_trials)
@@ -245,10 +233,6 @@ def welch(values: Numbers, others: Numbers, *, level: float = 0.95) -> Differenc
 
     (B. L. Welch, *Biometrika* 34, 1947). Without any spread nothing is known about chance: the interval has
     no width, and p is 1 for equal means, else 0.
-
-    >>> found = welch([3, 4, 5, 4], [1, 2, 3, 2])
-    >>> found.mean, round(found.low, 2), round(found.high, 2), round(found.p, 4)
-    (2.0, 0.59, 3.41, 0.0134)
     """
     first, second = checks.numbers("values", values), checks.numbers("others", others)
     share = _level(level)
@@ -306,10 +290,6 @@ def mixture_difference(estimate: float, variance: float, *, scale: float, level:
 
     Nothing is concluded from a variance of 0. The scale changes how soon, not whether the promise holds.
     Exact for normal increments; for means of users it holds as their number grows, so ask for some hundred.
-
-    >>> found = mixture_difference(0.04, 0.0001, scale=0.05)
-    >>> round(found.low, 4), round(found.high, 4), round(found.p, 4)
-    (0.009, 0.071, 0.0023)
     """
     theta, spread = checks.number("estimate", estimate), checks.at_least("variance", variance, 0)
     tau, share = checks.above("scale", scale, 0), _level(level)

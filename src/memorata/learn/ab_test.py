@@ -218,11 +218,6 @@ def worth_of(totals: Totals, composite: Composite) -> tuple[FloatArray, FloatArr
     with a user's questions :math:`n_u`, clicks :math:`c_u`, empty answers :math:`z_u`, ratings :math:`m_u`
     and stars :math:`s_u`. Users without a question yet do not count in :math:`U`. NaN for fewer than two
     users, or without a rating where satisfaction counts.
-
-    >>> clicks, ones, none = np.array([1.0, 0.0, 1.0, 0.0]), np.ones(4), np.zeros(4)
-    >>> worth, variance = worth_of(Totals(ones, clicks, none, ones, none, none), Composite(1.0, 0.0, 0.0))
-    >>> float(worth), round(float(variance), 4)  # 4/3 · Σ (±0.5 / 4)², as for any mean of four
-    (0.5, 0.0833)
     """
     questions, ratings = totals.questions, totals.ratings
     number = questions.sum(axis=-1, keepdims=True)
@@ -287,10 +282,6 @@ def recommend(
 
     `effect` is the difference in worth that is to be found soonest. The chance of ever naming a winner among
     variants that are worth the same is at most 5 %, shared among the comparisons (Bonferroni).
-
-    >>> even = Experiment("meaning", (Variant("as it is", 0.5), Variant("more", 0.5)))
-    >>> recommend(even, {}).reason
-    "no decision yet: 'as it is' has 0 users, 100 more are needed"
     """
     names = [variant.name for variant in experiment.variants]
     if not isinstance(observations, Mapping):

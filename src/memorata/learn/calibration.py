@@ -72,10 +72,6 @@ def fit_isotonic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS
 
     A point is kept at both ends of every level piece, so between two pieces the curve climbs in a straight
     line, and at the pairs it was fitted to it is the isotonic regression itself.
-
-    >>> curve = fit_isotonic([0.1, 0.2, 0.3, 0.4], [False, True, False, True], least=4)
-    >>> curve([0.1, 0.2, 0.3, 0.4]).tolist()
-    [0.0, 0.5, 0.5, 1.0]
     """
     similar, labels = labelled_pairs(similarity, relevant, least=least)
     at, place, times = np.unique(similar, return_inverse=True, return_counts=True)
@@ -143,10 +139,6 @@ def fit_logistic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS
     The labels are softened as Platt does, to :math:`(N_+ + 1)/(N_+ + 2)` and :math:`1/(N_- + 2)`, so that
     pairs which one threshold separates do not drive the slope to infinity. Where similarity speaks against
     relevance the best curve that does not fall is level, at the share of relevant pairs.
-
-    >>> curve = fit_logistic([0.1, 0.2, 0.8, 0.9], [False, False, True, True], least=4)
-    >>> curve([0.1, 0.5, 0.9]).round(2)
-    array([0.22, 0.5 , 0.78])
     """
     similar, labels = labelled_pairs(similarity, relevant, least=least)
     positive = int(np.count_nonzero(labels))

@@ -416,10 +416,6 @@ def team_draft(first: Sequence[str], second: Sequence[str], *, length: int, seed
     """Interleave two rankings, with the coins of a seed: each question should have its own.
 
     Once a round starts with one team that has nothing left to pick, what follows belongs to neither.
-
-    >>> shown = team_draft(["a", "b", "c"], ["b", "d", "a"], length=3, seed=1)
-    >>> shown.ids, [team.name for team in shown.teams]
-    (('a', 'b', 'd'), ['FIRST', 'SECOND', 'SECOND'])
     """
     lists = _ranking("first", first), _ranking("second", second)
     limit = checks.whole("length", length)

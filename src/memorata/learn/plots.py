@@ -51,16 +51,7 @@ _TOP: Final = 1.02
 
 
 def draw_thresholds(curve: Curve, choice: Choice, path: str | PathLike[str]) -> Path:
-    """Draw precision over recall and the ROC curve, each with the chosen point.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> from memorata.learn.thresholds import by_youden, threshold_curve
-    >>> pairs = [0.2, 0.4, 0.6, 0.8] * 5, [False, False, True, True] * 5
-    >>> with TemporaryDirectory() as folder:
-    ...     drawn = draw_thresholds(threshold_curve(*pairs), by_youden(*pairs), Path(folder, "curves.svg"))
-    ...     drawn.name, "similarity ≥ 0.600" in drawn.read_text(encoding="utf-8")
-    ('curves.svg', True)
-    """
+    """Draw precision over recall and the ROC curve, each with the chosen point."""
     with _figure(path, 9.4, 4.4) as figure:
         left, right = figure.subplots(1, 2)
         figure.get_layout_engine().set(wspace=0.08)

@@ -69,13 +69,7 @@ def tune_grid(
     folds: int = 5,
     seed: int = 0,
 ) -> Verdict:
-    """Choose among settings whose values on every question are known, the first being the current one.
-
-    >>> table = np.array([[0.5] * 40, [0.7, 0.6] * 20])
-    >>> found = tune_grid(GridScores(({"alpha": 0.5}, {"alpha": 0.7}), table), [f"q{n}" for n in range(40)])
-    >>> found.accepted, found.setting, round(found.gain.mean, 2)
-    (True, {'alpha': 0.7}, 0.15)
-    """
+    """Choose among settings whose values on every question are known, the first being the current one."""
     require_groups(groups)
     divided = grouped_folds(groups, count=folds, seed=seed)
     picks = [scores.best(fold.learnt) for fold in divided]
@@ -132,14 +126,6 @@ def optimise(
 
     Each of ``folds + 1`` searches looks at as many settings as there are trials and starts from the current
     one, which wins ties; the objective is asked once for each setting.
-
-    >>> weight = Parameter("weight", float, 0.5, "The share of meaning.", 0, 1, ())
-    >>> def value(setting):  # highest at 0.3, on every question
-    ...     return np.linspace(0.4, 0.6, 40) - (setting["weight"] - 0.3) ** 2
-    >>> groups = [f"q{number}" for number in range(40)]
-    >>> found = optimise(value, [weight], {"weight": 0.9}, groups, trials=30, folds=2)
-    >>> found.verdict.accepted, round(found.verdict.setting["weight"], 1)
-    (True, 0.3)
     """
     names = checks.texts("groups", groups)
     require_groups(names)

@@ -115,10 +115,6 @@ def threshold_curve(similarity: Numbers, relevant: Flags, *, least: int = MIN_PA
     r"""Return precision, recall and false-positive rate of every threshold that makes a difference.
 
     .. math:: P = \frac{TP}{TP + FP}, \quad R = \frac{TP}{TP + FN}, \quad F = \frac{FP}{FP + TN}
-
-    >>> curve = threshold_curve([0.2, 0.5, 0.5, 0.9], [False, True, False, True], least=4)
-    >>> curve.thresholds.tolist(), curve.recall.tolist(), curve.precision.round(2).tolist()
-    ([0.2, 0.5, 0.9], [1.0, 1.0, 0.5], [0.5, 0.67, 1.0])
     """
     similar, labels = labelled_pairs(similarity, relevant, least=least)
     order = similar.argsort(kind="stable")
@@ -147,14 +143,6 @@ def at_precision(
     """Return the highest threshold with the highest recall among those that reach the target precision.
 
     If none does, the choice is the fallback and carries a warning.
-
-    >>> labels = [False, True, False, True]
-    >>> at_precision([0.2, 0.5, 0.6, 0.9], labels, target=0.6, fallback=0.75, least=4).threshold
-    0.5
-    >>> choice = at_precision([0.9, 0.5, 0.6, 0.2], labels, target=0.6, fallback=0.75, least=4)
-    >>> choice.threshold, str(choice.warning)
-    (0.75, 'no threshold reaches a precision of 0.6; the best is 0.5, at a similarity of 0.2.
-    The fallback stands.')
     """
     least_precision = checks.above("target", checks.probability("target", target), 0)
     default = checks.within("fallback", fallback, -1, 1)
@@ -189,11 +177,6 @@ def by_f1(
     The pairs are counted once, by the cell of the grid they fall in; sums from the far corner then give every
     threshold's counts at the cost of the grid, not of the grid times the pairs. Of equal F1 the lowest
     confidence wins, then the lowest similarity: a gate that shuts out nothing is no better for being strict.
-
-    >>> found = by_f1([0.9, 0.8, 0.3, 0.9], [0.9, 0.8, 0.9, 0.1], [True, True, False, False],
-    ...               similarities=[0.2, 0.5], confidences=[0.0, 0.5], least=4)
-    >>> found.similarity, found.confidence, found.f1
-    (0.5, 0.5, 1.0)
     """
     similar, labels = labelled_pairs(similarity, relevant, least=least)
     sure = checks.probabilities("confidence", confidence)

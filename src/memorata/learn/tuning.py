@@ -214,11 +214,7 @@ def default_grid(base: Recipe) -> Mapping[str, Sequence[Any]]:
 
 
 def grid_of(grid: Mapping[str, Sequence[Any]]) -> tuple[Mapping[str, Any], ...]:
-    """Return every setting of a grid of declared parameters.
-
-    >>> grid_of({"vector_weight": [0.2, 0.8], "deduplicate": [True]})
-    ({'vector_weight': 0.2, 'deduplicate': True}, {'vector_weight': 0.8, 'deduplicate': True})
-    """
+    """Return every setting of a grid of declared parameters."""
     if not isinstance(grid, Mapping) or not grid or not all(len(values) for values in grid.values()):
         raise InvalidArgument("grid", grid, "at least one parameter with at least one value")
     steps = []
@@ -234,11 +230,7 @@ def grid_of(grid: Mapping[str, Sequence[Any]]) -> tuple[Mapping[str, Any], ...]:
 
 
 def nearest_first(settings: Sequence[Mapping[str, Any]], base: Recipe) -> tuple[Mapping[str, Any], ...]:
-    """Return settings with the smallest change first: of equals the first is chosen.
-
-    >>> [each["vector_weight"] for each in nearest_first(grid_of(SHARES), RECIPES["azure"])][:3]
-    [0.6, 0.7, 0.5]
-    """
+    """Return settings with the smallest change first: of equals the first is chosen."""
 
     def change(setting: Mapping[str, Any]) -> float:
         steps = 0.0
@@ -374,11 +366,7 @@ def adapt(
 
 
 def shrunken(own: float, questions: int, towards: float, *, strength: Strength = STRENGTH) -> float:
-    r"""Return a weight between a namespace's own and that of all: :math:`(n w + m w_0) / (n + m)`.
-
-    >>> shrunken(1.0, 50, 0.5, strength=150)
-    0.625
-    """
+    r"""Return a weight between a namespace's own and that of all: :math:`(n w + m w_0) / (n + m)`."""
     count, prior = checks.whole("questions", questions), checks.at_least("strength", strength, 0)
     mine, all_ = checks.probability("own", own), checks.probability("towards", towards)
     share = count / (count + prior) if count else 0.0

@@ -225,10 +225,6 @@ def grouped_folds(groups: Sequence[str], *, count: int = 5, seed: int = 0) -> tu
     """Divide rows into folds of about the same size; rows of one group are held out together.
 
     Groups are shuffled, then dealt, largest first, each to the fold that has the fewest rows.
-
-    >>> first, second = grouped_folds(["a", "a", "b", "c"], count=2)
-    >>> first.held_out.tolist(), second.held_out.tolist()
-    ([0, 1], [2, 3])
     """
     names = checks.texts("groups", groups)
     return _deal(names, np.arange(len(names)), checks.whole("count", count, 2), checks.whole("seed", seed))

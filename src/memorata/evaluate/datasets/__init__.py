@@ -37,13 +37,7 @@ READERS: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
 
 
 def open_dataset(name: str, path: str | Path, **options: Any) -> Dataset:  # noqa: ANN401 - each reader has its own
-    """Open a data set by the name of its format; the options are those of its reader.
-
-    >>> open_dataset("locomo", "locomo10.json", turns="user")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: turns must be an option of locomo (captions), got 'user'
-    """
+    """Open a data set by the name of its format; the options are those of its reader."""
     reader = READERS[checks.one_of("name", name, list(READERS))]
     if not isinstance(path, str | Path):
         raise InvalidArgument("path", path, "a path")
