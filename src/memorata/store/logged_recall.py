@@ -140,14 +140,7 @@ def column_name(written: str) -> str:
 
 
 def unpacked(description: Mapping[str, Any], blob: bytes) -> tuple[IntArray, tuple[str, ...], Singles]:
-    """Return the slots, the names of the columns and their values, as :func:`encoded` wrote them.
-
-    >>> head, blob = encoded(np.array([7, 3]), ["lexical", "tier"], np.array([[1, 2], [0.5, 2]], np.float32),
-    ...                      {}, {"search": 1.23456})
-    >>> slots, columns, values = unpacked(json.loads(head), blob)
-    >>> slots.tolist(), columns, values.tolist(), json.loads(head)["milliseconds"]
-    ([7, 3], ('lexical', 'tier'), [[1.0, 2.0], [0.5, 2.0]], {'search': 1.235})
-    """
+    """Return the slots, the names of the columns and their values, as :func:`encoded` wrote them."""
     count, varied, constant = description["count"], description["columns"], description["constant"]
     slots: IntArray = np.frombuffer(blob, "<i4", count).astype(np.intp)
     table = np.frombuffer(blob, "<f4", offset=4 * count).reshape(len(varied), count)

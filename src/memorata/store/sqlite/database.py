@@ -208,13 +208,7 @@ class _Reading:
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """Add the functions that :mod:`memorata.store.conditions` call where SQLite's own are not exact.
-
-    >>> connection = sqlite3.connect(":memory:")
-    >>> register(connection)
-    >>> connection.execute("SELECT memorata_contains('GRÜNER TEE', 'grüner')").fetchone()
-    (1,)
-    """
+    """Add the functions that :mod:`memorata.store.conditions` call where SQLite's own are not exact."""
 
     def metadata_holds(metadata: str, written: str) -> bool:
         from memorata.store import conditions
