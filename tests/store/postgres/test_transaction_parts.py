@@ -89,3 +89,21 @@ def test_the_error_says_what_was_refused(store: PostgresStore) -> None:
 
     with pytest.raises(StoreError, match="duplicate key value"):
         write()
+
+
+def test_a_connection_of_no_use_inside_a_part_is_given_up_and_all_done_again(store: PostgresStore) -> None:
+    """After a statement was undone in a pipeline, psycopg may take one for prepared that is not."""
+    tries: list[int] = []
+
+    def execute(session: Session) -> None:
+        tries.append(len(tries))
+        session.execute("SELECT 1" if len(tries) > 1 else "EXECUTE missing").fetchone()
+
+    def write() -> None:
+        with store.together():
+            store.add([entry("m1", "tea")])
+            store._database.write(execute)
+
+    store.attempt(write)
+    assert tries == [0, 1]
+    assert [memory.id for memory in store.export(HERE)] == ["m1"]

@@ -55,7 +55,14 @@ class RowOutdated(ViewMoved):
 _RETRIED: Final = (errors.SerializationFailure, errors.DeadlockDetected)
 _CONNECTION_CLASS: Final = "08"
 """The class of connection errors; here, of connections from a coordinator to its workers."""
-LOST: Final = (errors.AdminShutdown, errors.CrashShutdown, errors.IdleInTransactionSessionTimeout)
+LOST: Final = (
+    errors.AdminShutdown,
+    errors.CrashShutdown,
+    errors.IdleInTransactionSessionTimeout,
+    errors.InvalidSqlStatementName,
+)
+"""Errors after which a connection is of no use; by the last, psycopg takes a statement for prepared that is
+not."""
 
 
 def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:

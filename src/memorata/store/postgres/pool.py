@@ -18,14 +18,14 @@ from time import monotonic, sleep
 from typing import Any, Final
 
 import psycopg
-from psycopg import Connection, errors
+from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from memorata.model.errors import PoolExhausted, ServerUnsuitable, StoreError, StoreUnavailable
 from memorata.store.postgres.address import shown
 from memorata.store.postgres.dialect import register
-from memorata.store.postgres.errors import ConnectionLost, Contended, ours, unreachable
+from memorata.store.postgres.errors import LOST, ConnectionLost, Contended, ours, unreachable
 from memorata.store.postgres.session import PostgresSession
 
 # Failures are raised as store errors; the pool's own messages show only where logging is set up.
@@ -161,8 +161,7 @@ class Pool:
                 # A connection that is gone needs no rollback; the first error is the one to raise.
                 with suppress(psycopg.OperationalError):
                     connection.rollback()
-                if isinstance(error, errors.InvalidSqlStatementName):
-                    # psycopg takes a statement for prepared that is not, and would do so again.
+                if isinstance(error, LOST):
                     connection.close()
             if isinstance(error, psycopg.Error):
                 raise ours(error, self.url, broken=connection.broken or connection.closed) from error
