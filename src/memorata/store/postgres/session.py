@@ -32,7 +32,7 @@ CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _BEGUN: Final = f"SELECT pg_current_xact_id()::text, {CLOCK}"
-_NAMESPACE: Final = "SELECT {} FROM namespaces WHERE number = %s AND path = %s"
+_NAMESPACE: Final = "SELECT {} FROM namespaces WHERE number = ? AND path = ?"
 _ROW: Final = _NAMESPACE.format(NAMESPACE_COLUMNS)
 _LOCKED_ROW: Final = f"{_NAMESPACE.format(f'{NAMESPACE_COLUMNS}, drawn')} FOR NO KEY UPDATE"
 _NAMED: Final = re.compile(r"\?(\d+)|(?<![:\w]):([a-z_]+)")
@@ -82,9 +82,16 @@ def send(connection: Connection[TupleRow], statement: Statement) -> Cursor[Tuple
     return connection.cursor(binary=True).execute(text, bound(text, statement[1]) or None)
 
 
-def ask_namespace(connection: Connection[TupleRow], path: str) -> Cursor[TupleRow]:
-    """Send the query for the row of a namespace; the row is read later."""
-    return connection.cursor(binary=True).execute(_ROW, (namespace_key(path), path))
+def asked(connection: Connection[TupleRow], *statements: Statement) -> list[list[Any]]:
+    """Return the rows of statements, read in one round trip."""
+    with connection.pipeline():
+        sent = [send(connection, statement) for statement in statements]
+    return [cursor.fetchall() for cursor in sent]
+
+
+def row_of(path: str, sql: str = _ROW) -> Statement:
+    """Return the statement that reads the row of a namespace."""
+    return sql, (namespace_key(path), path)
 
 
 class PostgresSession:
@@ -218,10 +225,10 @@ class PostgresSession:
         for path in sorted(set(paths) - self._rows.keys()):
             self.paths.add(path)
             if self.is_writing:
-                self._rows[path] = self.raw(_LOCKED_ROW, (namespace_key(path), path))
+                self._rows[path] = send(self.connection, row_of(path, _LOCKED_ROW))
                 self._clocks.append(self.raw(f"SELECT {CLOCK}"))
             else:
-                self._rows[path] = ask_namespace(self.connection, path)
+                self._rows[path] = send(self.connection, row_of(path))
 
     def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> int:
         """Add rows of one namespace, which is first among their columns; return the last number drawn."""
@@ -349,16 +356,13 @@ class OptimisticSession:
         if path in snapshot.rows:
             snapshot.awaited += unread
             return snapshot.rows[path]
-        connection = self.connection
-        with connection.pipeline():
-            first = ask_namespace(connection, path)
-            cursors = [send(connection, statement) for statement in unread]
-            last = ask_namespace(connection, path) if unread else first
-        row = snapshot.rows[path] = first.fetchone()
-        snapshot.note(path, row)
-        if last is not first and last.fetchone() == row:
-            snapshot.expected += zip(unread, [rows.fetchall() for rows in cursors], strict=True)
-        return row
+        row = row_of(path)
+        first, *rows = asked(self.connection, row, *unread, *([row] if unread else []))
+        snapshot.rows[path] = next(iter(first), None)
+        snapshot.note(path, snapshot.rows[path])
+        if unread and rows.pop() == first:
+            snapshot.expected += zip(unread, rows, strict=True)
+        return snapshot.rows[path]
 
     def execute(self, sql: str, values: Any = (), /) -> FetchedRows:  # noqa: ANN401 - as the port has it
         """Run one statement and return its rows."""
@@ -376,14 +380,11 @@ class OptimisticSession:
     def read(self, statements: Sequence[Statement] = ()) -> list[list[Any]]:
         """Return the rows of statements, read in one round trip with the rows that show a change."""
         snapshot = self._snapshot
-        paths = self._seen | snapshot.assumed
+        paths = [*(self._seen | snapshot.assumed)]
         if not paths:
             raise ViewMoved("no row of a namespace shows whether what is read is of one state")
-        connection = self.connection
-        with connection.pipeline():
-            sent = [send(connection, statement) for statement in statements]
-            again = {path: ask_namespace(connection, path) for path in paths}
-        rows = {path: cursor.fetchone() for path, cursor in again.items()}
+        results = asked(self.connection, *statements, *map(row_of, paths))
+        rows = {path: next(iter(results.pop()), None) for path in reversed(paths)}
         for path, row in rows.items():
             snapshot.note(path, row)
         if any(row != snapshot.rows[path] for path, row in rows.items()):
@@ -394,7 +395,7 @@ class OptimisticSession:
                 raise RowOutdated("the namespace was written to since it was last read", settings=settings)
             raise ViewMoved("the namespace was written to while it was read")
         snapshot.assumed.clear()
-        return [cursor.fetchall() for cursor in sent]
+        return results
 
     def executemany(self, sql: str, rows: Iterable[Any], /) -> NoReturn:
         """Refuse: it only reads."""
