@@ -23,6 +23,7 @@ class Recorder(LexicalEmbedder):
     """Notes what is computed together; waits at the gate, and fails for a query of one word."""
 
     queries_vary = False
+    quick = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -236,6 +237,15 @@ def test_turns_that_need_no_vector_do_not_keep_a_query_waiting_for_ever() -> Non
     assert turns
 
 
+def test_who_has_no_turn_does_not_wait_for_one() -> None:
+    embedder, vectors = Recorder(), QueryVectors(takes_turns=True)
+    other = threading.Thread(target=vectors.vector, args=(embedder, "a", "tea"))
+    with vectors.turn():
+        other.start()
+        other.join(30)
+        assert not other.is_alive(), "it may hold a lock that this one needs"
+
+
 def test_a_long_query_lets_the_next_have_its_turn() -> None:
     embedder, vectors = Recorder(), QueryVectors(takes_turns=True)
     entered, gate = threading.Event(), threading.Event()
@@ -270,7 +280,11 @@ def test_who_is_stopped_in_a_turn_passes_it_on() -> None:
 
 
 def test_recalls_take_turns_in_a_process_for_one_processor() -> None:
-    with memorata.open(":memory:", embedder="builtin") as memory, memorata.open(":memory:") as other:
+    embedder = Recorder()
+    with (
+        memorata.open(":memory:", embedder=embedder) as memory,
+        memorata.open(":memory:", embedder=embedder) as other,
+    ):
         memory.remember("Anna prefers green tea.")
         prepare_to_serve(memory, models=other)
         assert memory.recall("green tea").hits, "it is loaded now"

@@ -75,9 +75,16 @@ def only_computes(engine: Engine, namespace: str) -> bool:
 def turn_of(engine: Engine, namespace: str) -> AbstractContextManager[None]:
     """Return what a recall by the usual recipe is to be run in: a turn, where it waits for a model alone."""
     queries = engine._embedding.queries
-    if queries is None or not queries.takes_turns or not hasattr(engine.embedder, "embed_queries"):
-        return nullcontext()
-    return queries.turn() if _is_local(engine, namespace) else nullcontext()
+    waits = queries is not None and queries.takes_turns and _gathers(engine.embedder)
+    return queries.turn() if queries is not None and waits and _is_local(engine, namespace) else nullcontext()
+
+
+def _gathers(embedder: Embedder | None) -> bool:
+    """Return whether it is worth while to wait for other queries: for a model of our own that takes its time.
+
+    A service may hang, and no query should wait for another.
+    """
+    return hasattr(embedder, "embed_queries") and not getattr(embedder, "quick", False)
 
 
 def _is_local(engine: Engine, namespace: str) -> bool:
@@ -185,11 +192,12 @@ class QueryVectors:
         return self._ready.popleft()
 
     def _computed(self, embedder: Embedder, text: str) -> Floats:
-        together: _Together | None = getattr(embedder, "embed_queries", None)
         in_turn: bool = getattr(self._own, "turn", False)
-        # A service has none: it may hang, and no query should wait for another.
-        if together is None or len(text) > MAX_CHARACTERS:
+        alone = not _gathers(embedder) or len(text) > MAX_CHARACTERS
+        # Who has the turn may wait for a lock of the store, which a thread without one may hold.
+        if alone or (self.takes_turns and not in_turn):
             return self._computed_alone(embedder, text, in_turn=in_turn)
+        together: _Together = embedder.embed_queries  # type: ignore[attr-defined]
         request = _VectorRequest(text, _length(embedder, text), together, in_turn=in_turn)
         with self._lock:
             self._waiting.append(request)
