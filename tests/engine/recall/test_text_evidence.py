@@ -74,7 +74,7 @@ def test_evidence_is_a_share_of_what_is_asked_for() -> None:
         of, [said("He left in 2012."), said("Which team it was from 2007 to 2012"), said("x")]
     )
     # Five pairs of words: which team, team from, from 2007, 2007 to, to 2012.
-    assert rows.tolist() == [[0, 0, 0.5, 0], [0, 0, 1, 4 / 5], [0, 0, 0, 0]]
+    assert rows.tolist() == [[0, 0, 0.5, 0, 0], [0, 0, 1, 4 / 5, 0], [0, 0, 0, 0, 0]]
     assert not asked("x" + " x" * 20)
     assert not asked("word")
 
@@ -121,8 +121,17 @@ def test_in_many_talks_of_two_it_matters_who_tells_it_and_to_whom() -> None:
 def test_a_question_in_no_session_answers_nothing_and_in_one_it_may() -> None:
     of = asked("Where does Anna live?")
     asking, telling = "What does Anna drink?", "Does Anna drink tea? She drinks it every day."
-    assert text_evidence(of, [said(asking, "user", "")])[0, 0] == -1
+    assert text_evidence(of, [said(asking, "user", "")])[0, 0] == -4
     assert text_evidence(of, [said(asking, "user"), said(telling, "user", "")])[:, 0].tolist() == [0, 0]
+
+
+def test_what_is_asked_for_is_told_in_other_words_of_the_same_person_outside_sessions() -> None:
+    of = asked("Where does Anna live?")
+    texts = ("Anna moved to Lisbon", "Tom moved to Rome", "Anna drinks tea", "Where did Anna move?")
+    assert text_evidence(of, [said(text, "", "") for text in texts])[:, 4].tolist() == [1, 0, 0, 0]
+    assert text_evidence(of, [said(texts[0], "Zoe")])[0, 4] == 0
+    # She says it herself.
+    assert text_evidence(of, [said("I moved to Lisbon", "Anna", "")])[0, 4] == 1
 
 
 @pytest.mark.parametrize(
