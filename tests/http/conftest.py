@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 import memorata
 from memorata import Engine

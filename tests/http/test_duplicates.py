@@ -1,6 +1,6 @@
 """What was said twice, contradictions and summaries over HTTP."""
 
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata import Engine
 

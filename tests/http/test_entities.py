@@ -1,7 +1,7 @@
 """Entities and relations over HTTP, and all about one of them."""
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata import Engine
 

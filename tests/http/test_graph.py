@@ -1,7 +1,7 @@
 """Paths, communities, timeline and near over HTTP."""
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 
 @pytest.fixture

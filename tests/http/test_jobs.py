@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata import Engine
 from memorata.engine.access import ApiKeys

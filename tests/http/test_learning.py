@@ -1,7 +1,7 @@
 """Feedback, the log and experiments over HTTP."""
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata import Engine
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from starlette.requests import Request
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata import Engine
 from memorata.engine.access import ApiKeys

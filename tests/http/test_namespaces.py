@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata import Engine
 from memorata.engine.access import ApiKeys

@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 import memorata
 from memorata.engine.access import ApiKeys

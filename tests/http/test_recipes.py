@@ -1,7 +1,7 @@
 """Recipes over HTTP."""
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata.engine import PARAMETERS, RECIPES
 

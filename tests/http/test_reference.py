@@ -2,7 +2,7 @@
 
 import re
 
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata.http.status import reference_page
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 import memorata
 from memorata import Engine
@@ -160,8 +160,9 @@ def test_a_revoked_key_is_sent_nothing_more(
         return json_lines(rows)
 
     monkeypatch.setattr(transfer, "json_lines", lines)
-    answer = client.get("/v1/export?namespace=acme")
-    assert len(rows(answer.text)) == 200
+    with client.stream("GET", "/v1/export?namespace=acme") as answer:
+        text = answer.read().decode()
+    assert len(rows(text)) == 200
     assert len(sent) == 1
 
 

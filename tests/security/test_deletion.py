@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 from typer.testing import CliRunner
 
 import memorata

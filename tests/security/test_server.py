@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from fastapi.testclient import TestClient
+from tests.asgi import TestClient
 
 import memorata
 from memorata.engine import Engine

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 import memorata
 from memorata.engine import Engine

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata.engine import Engine
 from memorata.engine.access import ApiKeys

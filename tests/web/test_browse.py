@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata.engine import Engine
 from memorata.web.app import create_pages

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata.engine import Engine
 from memorata.model.errors import (

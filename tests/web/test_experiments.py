@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata.engine import Engine
 from memorata.learn.experiments import Experiments, ExperimentStatus

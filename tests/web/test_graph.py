@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata.engine import Engine
 from memorata.engine.graph.communities import FoundPath, PathStep

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata.engine import Engine
 from memorata.model.entity import Place

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from markupsafe import escape
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata.engine import Engine
 from memorata.engine.recall.evidence import TEXT_PARTS

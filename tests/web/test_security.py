@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata.engine import Engine
 from memorata.engine.access import LOCAL, ApiKeys

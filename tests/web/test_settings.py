@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 from typer.main import get_command
 
 import memorata

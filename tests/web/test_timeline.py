@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 from memorata.engine import Engine
 from memorata.web.app import create_pages

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 import memorata
 from memorata.engine import Engine

@@ -5,7 +5,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from starlette.testclient import TestClient
+from tests.asgi import TestClient
 
 import memorata
 from memorata.engine import Engine
