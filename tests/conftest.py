@@ -13,16 +13,19 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
+from typing import cast
 
 import pytest
 from coverage import Coverage
 from hypothesis import settings
 
 import memorata
+from memorata.store.sqlite import connection
+from memorata.store.sqlite.session import SqliteSession
 
 if sys.platform != "win32":
     import fcntl
@@ -65,10 +68,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """
     if "PYTEST_XDIST_WORKER" in os.environ:
         session.stash[BYTECODE_LOCK] = lock_bytecode()
-    if Coverage.current() is not None and not session.config.pluginmanager.hasplugin("dsession"):
+    tracer = Coverage.current()
+    if tracer is not None and not session.config.pluginmanager.hasplugin("dsession"):
+        # Adapters of frameworks are imported by their own tests, where the frameworks are installed.
+        omitted = cast("list[str]", tracer.get_option("run:omit"))
         for module in walk_packages(memorata.__path__, "memorata."):
-            # An adapter is imported by its own tests, where its framework is installed.
-            if not module.name.endswith("__main__") and not module.name.startswith("memorata.adapters."):
+            file = f"src/{module.name.replace('.', '/')}.py"
+            if not module.name.endswith("__main__") and file not in omitted:
                 import_module(module.name)
 
 
@@ -77,6 +83,22 @@ def own_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep what tests agree to, and what they would find in a person's data folder, out of that folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tables_are_made_once() -> Iterator[None]:
+    """Begin stores that no file holds as copies of an empty one: half of opening one is making tables."""
+    opened = connection._opened_to_write
+    with closing(connection.connect(connection.IN_MEMORY)) as empty, pytest.MonkeyPatch.context() as patch:
+
+        def copied(name: str, key: str | None) -> SqliteSession:
+            session = opened(name, key)
+            if name == connection.IN_MEMORY:
+                empty.backup(session)
+            return session
+
+        patch.setattr(connection, "_opened_to_write", copied)
         yield
 
 
