@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from memorata.text.queries import (
     has_content,
     query_cues,
     without_event_verbs,
+    without_false_start,
 )
 from memorata.text.tokens import words
 from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, pronouns, stop_words
@@ -585,3 +587,31 @@ def test_a_text_is_a_text(bad: object) -> None:
 )
 def test_words_that_only_say_that_something_took_place_are_left_out(text: str, rest: str) -> None:
     assert without_event_verbs(text) == rest
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("It rains. Wait, what I actually wanted to ask is where Bo lives", "where Bo lives"),
+        ("Hm! My real question is: who is Bo?", "who is Bo?"),
+        ("Schön hier. Eigentlich wollte ich fragen, wo Bo wohnt", "wo Bo wohnt"),
+        ("Bon. Ce que je voulais demander, c'est où habite Bo", "où habite Bo"),
+        ("Vaya. Lo que en realidad quería saber es dónde vive Bo", "dónde vive Bo"),
+        ("Bene. Quello che volevo chiedere è dove vive Bo", "dove vive Bo"),
+        ("天气真好。不好意思，我真正想问的是：他住在哪里？", "他住在哪里？"),
+        ("A. My real question is: b. My real question is: who?", "who?"),
+        # Nothing was said before, nothing comes after, or it is what is asked for.
+        ("What I really wanted to ask is where Bo lives", "What I really wanted to ask is where Bo lives"),
+        ("It rains. My real question is:", "It rains. My real question is:"),
+        ("It rains. What did I really want to ask Bo?", "It rains. What did I really want to ask Bo?"),
+    ],
+)
+def test_a_query_that_corrects_itself_asks_what_comes_after(query: str, asked: str) -> None:
+    assert without_false_start(query) == asked
+
+
+def test_a_long_query_is_read_for_corrections_once() -> None:
+    began = process_time()
+    for text in ("。真正" * 30_000 + "想", "! " * 50_000 + "eigentlich", "word " * 50_000 + "really want"):
+        assert without_false_start(text) == text
+    assert process_time() - began < 5

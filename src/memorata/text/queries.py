@@ -165,6 +165,41 @@ def is_too_short(statement: str) -> bool:
     return len(statement.strip(" .!,")) < _MIN_STATEMENT_LETTERS
 
 
+def without_false_start(text: str) -> str:
+    """Return what a query asks after it has corrected itself; the whole query where it has not.
+
+    >>> without_false_start("Lovely weather. Sorry, what I really wanted to ask is: where does Anna live?")
+    'where does Anna live?'
+    >>> without_false_start("What did I really want to ask Anna?")
+    'What did I really want to ask Anna?'
+    """
+    if not any(map(text.lower().__contains__, _REPAIR_CUES)):
+        return text
+    *_, end = (0, *(repair.end() for repair in _REPAIR.finditer(text)))
+    return text[end:] if text[end:].strip() and has_content(text[end:]) else text
+
+
+_REPAIR_CUES: Final = (
+    *("really want", "actually want", "meant to", "real question", "actual question", "eigentlich"),
+    *("je voulais", "je veux", "quería", "quiero", "volevo", "voglio", "想", "问题"),
+)
+"""Without one of these no query corrects itself; most have none."""
+# Up to a few words after a sentence that was about something else.
+_REPAIR: Final = re.compile(
+    r"""(?<=[.!?…。！？])[^.!?…。！？]{0,25}?(?:
+    \b(?:(?:what\ )?(?<!do\ )(?<!did\ )i\ (?:really|actually)\ want(?:ed)?
+        |what\ i\ (?:really\ |actually\ )?meant)
+        \ to\ (?:ask|know|say)(?:\ (?:is|was))?\b
+    |\bmy\ (?:real|actual)\ question\ (?:is|was)\b
+    |\beigentlich\ (?:wollte|möchte|will)\ ich\ (?:fragen|wissen|sagen)\b
+    |\bwas\ ich\ eigentlich\ (?:fragen|wissen|sagen)\ (?:wollte|will|möchte)(?:,?\ ist)?\b
+    |\bce\ que\ je\ (?:voulais|veux)\ (?:vraiment\ |en\ fait\ )?(?:demander|savoir|dire)(?:,?\ c['’]est)?\b
+    |\blo\ que\ (?:realmente\ |en\ realidad\ )?(?:quería|quiero)\ (?:preguntar|saber|decir)(?:\ es)?\b
+    |\bquello\ che\ (?:davvero\ |in\ realtà\ )?(?:volevo|voglio)\ (?:chiedere|sapere|dire)(?:\ è)?\b
+    |(?:真正|实际|其实|本来)[^，。：:？！]{0,8}(?:想|问题)[^，。：:？！]{0,10}(?=[，：:])|我想问(?:的是)?(?=[，：:])
+    )[\s,:，：]*""",
+    re.IGNORECASE | re.VERBOSE,
+)
 # Anchored at the beginning of a sentence: otherwise every letter of an unended one is scanned to the end.
 _QUESTION: Final = re.compile(r"(?:^|(?<=[.!?？。！]))[^.!?？。！]*[?？]")
 _MIN_STATEMENT_LETTERS: Final = 12

@@ -59,7 +59,7 @@ from memorata.model.hit import Hit
 from memorata.rank.records import best_sessions
 from memorata.text.dates import AnchorExtractor
 from memorata.text.language import familiarity
-from memorata.text.queries import QueryClassifier, has_content
+from memorata.text.queries import QueryClassifier, has_content, without_false_start
 from memorata.text.tokens import folded
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Recaller:
         text, meant = request.text, tuple[str, ...]()
         if request.conversation:
             text, meant = with_names(text, request.conversation)
-        query = parse_query(text, self.runtime.analyser)
+        query = parse_query(without_false_start(text), self.runtime.analyser)
         if recipe.entity_weight:
             query = replace(query, entities=possible_entities(query, self.runtime.analyser))
         names = possible_names(query, self.runtime.analyser) if recipe.speakers_apart else {}
