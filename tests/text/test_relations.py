@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from memorata.text import relations
-from memorata.text.relations import AskedRelations
+from memorata.text.relations import AskedRelations, asked_relations
 
 
 def share(query: str, text: str, *names: str, speaker: str = "") -> float:
-    asked = AskedRelations.of(query.lower().split(), lambda: names)
-    assert asked is not None
-    return asked.told_share(speaker, text, text.lower().split())
+    relations = asked_relations(query)
+    assert relations
+    return AskedRelations.of(relations, names).told_share(speaker, text, text.lower().split())
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,8 @@ def test_of_two_relations_half_may_be_told() -> None:
     assert share("where does Ada live and work", "Ada moved to Cork", "Ada") == 0.5
 
 
-def test_a_query_that_asks_for_none_asks_nothing_and_names_are_not_read() -> None:
-    def names() -> list[str]:
-        raise AssertionError
-
-    assert AskedRelations.of(["what", "colour", "is", "the", "door"], names) is None
+def test_a_query_that_asks_for_none_asks_nothing() -> None:
+    assert asked_relations("What colour is the door?") == frozenset()
 
 
 def test_every_entry_can_be_found() -> None:

@@ -145,26 +145,6 @@ def has_content(text: str) -> bool:
     return not set(tokens) <= stop_words(language) - pronouns(language)
 
 
-def outside_questions(text: str) -> str:
-    """Return a text without its questions; the same object where it has none."""
-    return _QUESTION.sub(" ", text) if "?" in text or "？" in text else text
-
-
-def only_asks(text: str) -> bool:
-    """Return whether a text is made of questions, but for a word or two.
-
-    >>> only_asks("Hi Anna! Where do you live?"), only_asks("I moved to Rome. And you?")
-    (True, False)
-    """
-    statement = outside_questions(text)
-    return statement is not text and is_too_short(statement)
-
-
-def is_too_short(statement: str) -> bool:
-    """Return whether what is left of a text without its questions tells next to nothing."""
-    return len(statement.strip(" .!,")) < _MIN_STATEMENT_LETTERS
-
-
 def without_false_start(text: str) -> str:
     """Return what a query asks after it has corrected itself; the whole query where it has not.
 
@@ -200,9 +180,6 @@ _REPAIR: Final = re.compile(
     )[\s,:，：]*""",
     re.IGNORECASE | re.VERBOSE,
 )
-# Anchored at the beginning of a sentence: otherwise every letter of an unended one is scanned to the end.
-_QUESTION: Final = re.compile(r"(?:^|(?<=[.!?？。！]))[^.!?？。！]*[?？]")
-_MIN_STATEMENT_LETTERS: Final = 12
 
 
 def without_event_verbs(text: str) -> str:

@@ -6,8 +6,9 @@ To static token vectors and small embedders "live" is no nearer to "moved" than 
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,7 @@ from typing import Final
 from memorata._frozen import frozen
 from memorata.text.tokens import folded, is_unspaced
 
+_WORD: Final = re.compile(r"\w+")
 _OPENING_LETTERS: Final = 3
 """By how many letters the beginnings of words are looked up; none is shorter."""
 
@@ -74,6 +76,15 @@ def _lexicons() -> tuple[_Lexicon, _Lexicon]:
     return asked, told
 
 
+def asked_relations(query: str) -> frozenset[str]:
+    """Return the relations that a query asks for.
+
+    >>> asked_relations("Where does Lea live?"), asked_relations("Is the door red?")
+    (frozenset({'residence'}), frozenset())
+    """
+    return frozenset(_lexicons()[0].relations(_WORD.findall(query.lower())))
+
+
 _MIN_NAME_LETTERS, _MAX_ENDING_LETTERS, _UNSPACED_NAME_LETTERS = 3, 2, 2
 """How many letters of a name are compared, and how many are left to its ending: "Katrins", "Полину"."""
 
@@ -86,18 +97,14 @@ class AskedRelations:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, words: Sequence[str], names: Callable[[], Iterable[str]]) -> AskedRelations | None:
-        """Return what a query asks of somebody, by its words in small letters; None if it is nothing.
-
-        `names` returns the words of the query that may be names.
-        """
-        relations = _lexicons()[0].relations(words)
-        return cls(frozenset(relations), tuple(map(_name_beginning, names()))) if relations else None
+    def of(cls, relations: frozenset[str], names: Iterable[str]) -> AskedRelations:
+        """Return what a query asks of somebody, by words of the query that may be names."""
+        return cls(relations, tuple(map(_name_beginning, names)))
 
     def told_share(self, speaker: str, text: str, words: Sequence[str]) -> float:
         """Return the share of the relations that a text tells; 0 if the query has names and the text none.
 
-        >>> asked = AskedRelations.of(["where", "does", "lea", "live"], lambda: ["Lea"])
+        >>> asked = AskedRelations.of(asked_relations("Where does Lea live?"), ["Lea"])
         >>> asked.told_share("", "Lea moved to Bergen", ["lea", "moved", "to", "bergen"])
         1.0
         >>> asked.told_share("", "Tom lives in Oslo", ["tom", "lives", "in", "oslo"])

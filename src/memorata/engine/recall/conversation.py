@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from memorata.engine.recall.query import ParsedQuery, parse_query
@@ -93,6 +94,21 @@ def embedded_with(text: str, history: Sequence[str]) -> str:
 def is_by(people: Sequence[str], speaker: str) -> bool:
     """Return whether a speaker is one of some people, by a word of the name; names of people are folded."""
     return not set(people).isdisjoint(_WORD.findall(folded(speaker)))
+
+
+def is_mentioned(name: str, text: str, spoken: bool) -> bool:
+    """Return whether a text has a name, and not only as a form of address."""
+    standing, called = _name_patterns(name)
+    return standing.search(called.sub(" ", text) if spoken else text) is not None
+
+
+@lru_cache(maxsize=256)
+def _name_patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    own = re.escape(name)
+    before = (
+        r"(?:^|[,.!?;]\s*|\b(?:hey|hi|thanks|wow|yeah|yes|oh|well|ok|okay|no|so|bye|congrats|sorry)\s*,?\s+)"
+    )
+    return re.compile(rf"\b{own}\b"), re.compile(rf"{before}{own}\s*(?:[,.!?;]|$)")
 
 
 def reply_leads(people: Sequence[str], turns: Sequence[Memory], scores: Sequence[float]) -> list[float]:

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.conversation import is_by
+from memorata.engine.recall.conversation import is_by, is_mentioned
 from memorata.engine.recall.fusion import LEXICAL, SOFT, VECTOR, Trace
 from memorata.engine.recall.query import ParsedQuery, possible_names, word_terms
 from memorata.index.index import Speakers
@@ -31,7 +31,6 @@ from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.hit import Explanation
 from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser
-from memorata.text.queries import is_too_short, only_asks, outside_questions
 from memorata.text.relations import AskedRelations
 from memorata.text.tokens import folded
 from memorata.text.tokens import words as plain_words
@@ -59,11 +58,14 @@ _STORED_QUESTION: Final = -4.0
 """Value of a question outside any session, which is like other questions and often before their answers."""
 _ADDRESSED: Final = 0.7
 """Value of a statement addressed to the named speaker by the only other speaker."""
+_MIN_STATEMENT_LETTERS: Final = 12
 _MAX_QUERY_WORDS: Final = 20
 """Longer queries are turns of a conversation, and share phrases by chance."""
 _MIN_STATEMENT_WORDS: Final = 4
 """A query with fewer words outside its questions does not continue a conversation."""
 _WORD: Final = re.compile(r"\w+")
+# Anchored at the beginning of a sentence: otherwise every letter of an unended one is scanned to the end.
+_QUESTION: Final = re.compile(r"(?:^|(?<=[.!?？。！]))[^.!?？。！]*[?？]")
 # The apostrophe comes first: a pattern that begins with the letter before it would stop at every letter.
 _SHORT_VERB: Final = re.compile(r"['’](?<=\w['’])(m|re|ve|ll)\b")
 _FULL_VERBS: Final = {"m": " am", "re": " are", "ve": " have", "ll": " will"}
@@ -109,7 +111,7 @@ def requirements_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[
         dict.fromkeys(folded(name) for name in full_names if not named.isdisjoint(word_terms(analyser, name)))
     )
     is_short = len(words) <= _MAX_QUERY_WORDS
-    pairs = pairwise(words) if is_short else ()
+    pairs, asks = pairwise(words) if is_short else (), is_short and query.relations
     namespace_speakers = speakers() if people else None
     return Requirements(
         people,
@@ -117,7 +119,7 @@ def requirements_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[
         namespace_speakers is not None and namespace_speakers.in_pairs,
         frozenset(_YEAR.findall(query.text)),
         {f" {first} {second} ": (first, second) for first, second in pairs},
-        AskedRelations.of(words, lambda: possible_names(query, analyser)) if is_short else None,
+        AskedRelations.of(query.relations, possible_names(query, analyser)) if asks else None,
     )
 
 
@@ -135,7 +137,7 @@ def _evidence(
     # Among several speakers, statements about the named one are often made by the others.
     alone = not memory.source.session
     attributed = bool(requirements.people) and (requirements.pair or alone)
-    asks = (attributed or alone) and only_asks(memory.content)
+    asks = (attributed or alone) and _only_asks(memory.content)
     # In a conversation the turns around it tell what a turn is about (LoCoMo loses 1.1 of hit@5 otherwise).
     asked = requirements.asked if alone else None
     required = attributed or asks or requirements.years or asked
@@ -175,7 +177,7 @@ def _may_share(phrases: Sequence[tuple[str, str]], text: str) -> bool:
 
 def continues(query: str) -> bool:
     """Return whether a query continues a conversation: outside its questions it has me or you."""
-    words = _words(outside_questions(query))
+    words = _words(_outside_questions(query))
     return len(words) >= _MIN_STATEMENT_WORDS and not _EITHER_PERSON.isdisjoint(words)
 
 
@@ -186,16 +188,16 @@ def person_match(requirements: Requirements, memory: Memory, words: Sequence[str
     """
     text, speaker = memory.content, memory.source.speaker
     spoken = bool(speaker) and speaker.casefold() not in ROLES
-    statement = outside_questions(text)
+    statement = _outside_questions(text)
 
     def to_you() -> bool:
         statement_words = words if statement is text and words is not None else _words(statement)
         return not _SECOND_PERSON.isdisjoint(statement_words) and _FIRST_PERSON.isdisjoint(statement_words)
 
     if spoken and is_by(requirements.people, speaker):
-        return _OWN_QUESTION if statement is not text and (is_too_short(statement) or to_you()) else 1.0
+        return _OWN_QUESTION if statement is not text and (_is_too_short(statement) or to_you()) else 1.0
     plain = folded(text)
-    if any(name in plain and _is_mentioned(name, plain, spoken) for name in requirements.people):
+    if any(name in plain and is_mentioned(name, plain, spoken) for name in requirements.people):
         return 1.0
     addressed = spoken and requirements.pair and to_you() and _speaks_in(requirements, memory.source.session)
     return _ADDRESSED if addressed else 0.0
@@ -271,19 +273,20 @@ def _speaks_in(requirements: Requirements, session: str) -> bool:
     return not names or any(is_by(requirements.people, name) for name in names)
 
 
-def _is_mentioned(name: str, text: str, spoken: bool) -> bool:
-    """Return whether a text has a name, and not only as a form of address."""
-    standing, called = _name_patterns(name)
-    return standing.search(called.sub(" ", text) if spoken else text) is not None
+def _outside_questions(text: str) -> str:
+    """Return a text without its questions; the same object where it has none."""
+    return _QUESTION.sub(" ", text) if "?" in text or "？" in text else text
 
 
-@lru_cache(maxsize=256)
-def _name_patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    own = re.escape(name)
-    before = (
-        r"(?:^|[,.!?;]\s*|\b(?:hey|hi|thanks|wow|yeah|yes|oh|well|ok|okay|no|so|bye|congrats|sorry)\s*,?\s+)"
-    )
-    return re.compile(rf"\b{own}\b"), re.compile(rf"{before}{own}\s*(?:[,.!?;]|$)")
+def _only_asks(text: str) -> bool:
+    """Return whether a text is made of questions, but for a word or two."""
+    statement = _outside_questions(text)
+    return statement is not text and _is_too_short(statement)
+
+
+def _is_too_short(statement: str) -> bool:
+    """Return whether what is left of a text without its questions tells next to nothing."""
+    return len(statement.strip(" .!,")) < _MIN_STATEMENT_LETTERS
 
 
 def _words(text: str) -> list[str]:

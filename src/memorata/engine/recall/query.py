@@ -28,6 +28,7 @@ from memorata.text.analysers import Analyser, roots, term_counts
 from memorata.text.known_names import alias_of
 from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language
 from memorata.text.queries import Classification, FallibleClassifier, QueryClassifier, RuleClassifier
+from memorata.text.relations import asked_relations
 from memorata.text.tokens import folded, is_unspaced
 from memorata.text.tokens import words as cut
 
@@ -189,15 +190,17 @@ class ParsedQuery:
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Words of the query that are nicknames or misspellings of speakers, and the speakers' names."""
     entities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    relations: frozenset[str] = frozenset()
 
 
 def parse_query(text: str, analyser: Analyser) -> ParsedQuery:
-    """Parse a query: its terms, quoted phrases, and terms and phrases excluded with a minus."""
+    """Parse a query: terms, relations, quoted phrases, and terms and phrases excluded with a minus."""
     if not _MARKED.search(text):
         cleaned = " ".join(text.split())
         terms = term_counts(analyser.tokens(cleaned))
         reread = partial(_read_otherwise, cleaned, terms, (), analyser)
-        return ParsedQuery(cleaned, terms, (), (), roots=term_counts(roots(cleaned)), read_otherwise=reread)
+        counts, relations = term_counts(roots(cleaned)), asked_relations(cleaned)
+        return ParsedQuery(cleaned, terms, (), (), roots=counts, read_otherwise=reread, relations=relations)
     included: list[str] = []
     phrases: list[str] = []
     marked: list[str] = []
@@ -225,8 +228,9 @@ def parse_query(text: str, analyser: Analyser) -> ParsedQuery:
         terms.pop(term, None)
     unwanted = tuple(dict.fromkeys((*excluded_phrases, *literal)))
     reread = partial(_read_otherwise, cleaned, terms, without, analyser)
-    counts = term_counts(roots(cleaned))
-    return ParsedQuery(cleaned, terms, tuple(phrases), without, unwanted, unlisted, counts, reread)
+    counts, relations = term_counts(roots(cleaned)), asked_relations(cleaned)
+    read = cleaned, terms, tuple(phrases), without, unwanted, unlisted, counts, reread
+    return ParsedQuery(*read, relations=relations)
 
 
 def _read_otherwise(

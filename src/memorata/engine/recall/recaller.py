@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -69,6 +70,7 @@ _Result = TypeVar("_Result")
 _CALIBRATED: Final = -1.0
 _HIT: Final = unchecked(Hit)
 """Memories and scores of the index need no checks."""
+_SEVERAL_SENTENCES: Final = re.compile(r"[.!?…。！？]\s*\w")
 _MAX_NAMED_WORDS: Final = 3
 """Most words named in the note on words that exclude nothing."""
 
@@ -120,7 +122,9 @@ class Recaller:
         text, meant = request.text, tuple[str, ...]()
         if request.conversation:
             text, meant = with_names(text, request.conversation)
-        query = parse_query(without_false_start(text), self.runtime.analyser)
+        if _SEVERAL_SENTENCES.search(text):
+            text = without_false_start(text)
+        query = parse_query(text, self.runtime.analyser)
         if recipe.entity_weight:
             query = replace(query, entities=possible_entities(query, self.runtime.analyser))
         names = possible_names(query, self.runtime.analyser) if recipe.speakers_apart else {}
