@@ -17,6 +17,12 @@ def changed(url: str, setting: str = "", **parts: str) -> str:
     return f"postgresql://?{urlencode(known, quote_via=quote)}"
 
 
+def with_password(url: str) -> tuple[str, str]:
+    """Return an address with a password, and the password: its own, if it has one."""
+    password = str(conninfo_to_dict(url).get("password") or PASSWORD)
+    return changed(url, password=password), password
+
+
 def outside(url: str, user: str) -> str:
     """Return the address of a schema as a user who may look for it there, and in no other."""
     schema = str(conninfo_to_dict(url)["options"]).partition("search_path=")[2].partition(",")[0]

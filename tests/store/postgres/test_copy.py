@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.store.addresses import changed
+from tests.store.addresses import with_password
 from typer.testing import CliRunner
 
 import memorata
@@ -137,12 +137,12 @@ def test_the_command_copies_and_tells(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORATA_EMBEDDER", "lexical")
-    address = changed(url, password="hunter2")
+    address, password = with_password(url)
     result = CliRunner().invoke(app, ["copy", "m.db", address, "--json"])
     assert result.exit_code == 0
     assert json.loads(result.stdout)["new"] == 32
     result = CliRunner().invoke(app, ["copy", address, "back.db"])
     assert result.stdout == "32 memories, 32 new, 0 changed: the same on both sides\n"
-    assert "hunter2" not in result.output
+    assert password not in result.output
     result = CliRunner().invoke(app, ["copy", "nothing.db", address])
     assert result.exit_code == 3

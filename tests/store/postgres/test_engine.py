@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.store.addresses import changed
+from tests.store.addresses import changed, with_password
 from typer.testing import CliRunner
 
 import memorata
@@ -116,7 +116,7 @@ def run(*arguments: str) -> tuple[int, str, str]:
 def test_the_command_line_opens_an_address(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORATA_EMBEDDER", "lexical")
-    address = changed(url, password="hunter2")
+    address, password = with_password(url)
     code, _, said = run("recall", "tea", "--db", address)
     assert (code, "no memories at" in said) == (3, True)
     assert run("remember", "Anna prefers green tea.", "--id", "tea", "--db", address)[:2] == (0, "tea\n")
@@ -129,7 +129,7 @@ def test_the_command_line_opens_an_address(url: str, tmp_path: Path, monkeypatch
     assert (code, "pg_dump" in said) == (3, True)
     assert run("check")[0] == 0
     for command in (["list"], ["namespaces"], ["stats"], ["doctor"], ["recall", "x", "--debug"], ["vacuum"]):
-        assert "hunter2" not in "".join(map(str, run(*command)))
+        assert password not in "".join(map(str, run(*command)))
 
 
 def test_settings_take_an_address_from_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
