@@ -171,6 +171,7 @@ def serve(
     try:
         from memorata.http import server, telemetry
         from memorata.http.app import create_api
+        from memorata.http.balance import Balance
         from memorata.http.middleware import LOOPBACK_NAMES, Limits
         from memorata.http.supervisor import FirstWorker, Supervisor
         from memorata.web.app import create_pages
@@ -204,6 +205,7 @@ def serve(
         *,
         with_pages: bool = not no_pages,
         parent: int | None = None,
+        balance: tuple[Balance, int] | None = None,
     ) -> None:
         keys = ApiKeys(engine.store, required=required)
         pages = create_pages(engine, keys=keys, hosts=allow_host or ()) if with_pages else None
@@ -211,7 +213,7 @@ def serve(
             engine, keys, limits=limits, hosts=hosts, origins=cors or (), pages=pages, mem0=compat == "mem0"
         )
         try:
-            server.serve(api, sockets, ready, trusted_proxy or (), around, parent)
+            server.serve(api, sockets, ready, trusted_proxy or (), around, parent, balance)
         finally:
             if pages is not None:
                 pages.state.jobs.close()
@@ -243,6 +245,7 @@ def serve(
         path = str(Path(folder) / "first")
         first = stack.enter_context(closing(server.listening_file(path)))
         parent = os.getpid()
+        balance = Balance(workers)
 
         def work(number: int, ready: Callable[[], None]) -> None:
             own = Session(replace(session.options, quiet=True))
@@ -256,6 +259,7 @@ def serve(
                     partial(FirstWorker, path=path, forwards=number > 0),
                     with_pages=not no_pages and number == 0,
                     parent=parent,
+                    balance=(balance, number),
                 )
 
         Supervisor(workers, work, announce, [sock, first]).run()

@@ -21,6 +21,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
+from memorata.http.balance import Acceptor, Balance
 from memorata.http.connections import Connections, connection_bound, protocol_of
 from memorata.http.context import ServerState
 from memorata.http.telemetry import log_event
@@ -46,12 +47,14 @@ def serve(
     proxies: Sequence[str] = (),
     around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
     parent: int | None = None,
+    balance: tuple[Balance, int] | None = None,
 ) -> None:
     """Serve an application on sockets until SIGINT or SIGTERM; `ready` is called once it can answer.
 
-    `around` is put around it, and it does not outlive its `parent`. `proxies` are addresses or networks whose
-    headers X-Forwarded-For and X-Forwarded-Proto are trusted for where a request came from; those of other
-    clients are ignored, since any client can write them.
+    `around` is put around it, and it does not outlive its `parent`. Of the first socket it accepts its share
+    of the connections, by a `balance` with other processes and its number among them. `proxies` are addresses
+    or networks whose headers X-Forwarded-For and X-Forwarded-Proto are trusted for where a request came from;
+    those of other clients are ignored, since any client can write them.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
     connections = Connections(connection_bound(), proxies=proxies)
@@ -70,7 +73,7 @@ def serve(
     )
     before = signal.signal(signal.SIGTERM, leave)
     try:
-        _Server(config, app.state.server, connections, ready, parent).run(list(sockets))
+        _Server(config, app.state.server, connections, ready, parent, balance).run(list(sockets))
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -92,23 +95,40 @@ class _Server(uvicorn.Server):
         connections: Connections,
         announce: Callable[[], None],
         parent: int | None,
+        balance: tuple[Balance, int] | None,
     ) -> None:
         super().__init__(config)
+        self._balance = balance
+        self._acceptor: Acceptor | None = None
+        self._connecting: set[asyncio.Task[Any]] = set()
         self._server = server
         self._connections = connections
         self._announce = announce
         self._parent = parent
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        shared = [] if self._balance is None or sockets is None else sockets[:1]
+        await super().startup(None if sockets is None else sockets[len(shared) :])
         for sock in sockets or ():
             # How many wait to be accepted is another number than how many are accepted at once.
             sock.listen(BACKLOG)
         if self.started:
+            for sock in shared:
+                assert self._balance is not None  # nothing is shared otherwise
+                self._acceptor = Acceptor(sock, *self._balance, self._connect)
             log_event("started")
             self._announce()
 
+    def _connect(self, connection: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(loop.connect_accepted_socket(self._protocol, connection))
+        self._connecting.add(task)
+        task.add_done_callback(self._connecting.discard)
+
     async def on_tick(self, counter: int) -> bool:
+        if self._balance is not None:
+            balance, number = self._balance
+            balance.note(number, len(self.server_state.connections))
         if counter % _TICKS_PER_SWEEP == 0:
             self._connections.sweep()
             if self._parent is not None and os.getppid() != self._parent:
@@ -117,6 +137,9 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._acceptor is not None:
+            self._acceptor.close()
+            await asyncio.gather(*self._connecting, return_exceptions=True)
         # Connections in the backlog would be reset without an answer.
         accepted = [connection for sock in sockets or () for connection in _accepted(sock)]
         for listener in (*self.servers, *(sockets or ())):
