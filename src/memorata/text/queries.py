@@ -27,6 +27,7 @@ from memorata.text.tokens import words
 from memorata.text.word_lists import STOP_WORD_LANGUAGES, listed, pronouns, stop_words
 
 QueryType: TypeAlias = Literal["factual", "preference", "conceptual"]
+QUESTION_MARKS: Final = ("?", "？", "؟")
 QUERY_TYPES: Final[tuple[QueryType, ...]] = get_args(QueryType)
 """The types, in the order in which ties are broken."""
 

@@ -183,3 +183,12 @@ def test_a_question_that_asks_nothing_finds_nothing_by_its_meaning(query: str, f
         assert (len(answer.hits), answer.degraded) == (found, ())
         # Whoever brings a vector has said what is meant.
         assert len(memory.recall(query, vector=_Alike().embed_query(""))) == 1
+
+
+@pytest.mark.parametrize("start", ["The harbour is lovely. ", "(The harbour is lovely!) ", "港口很美。"])
+def test_what_a_query_asks_after_it_has_corrected_itself_is_searched_for(start: str) -> None:
+    with memorata.open(":memory:", embedder="lexical") as memory:
+        memory.remember("The harbour is lovely in May.")
+        cat = memory.remember("Tom has a grey cat.")
+        repaired = f"{start}Sorry, what I really wanted to ask is: has Tom a cat?"
+        assert [hit.memory.id for hit in memory.recall(repaired)] == [cat.id]

@@ -19,6 +19,7 @@ from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser
 from memorata.text.known_names import is_also_word
 from memorata.text.language import detect
+from memorata.text.queries import QUESTION_MARKS
 from memorata.text.tokens import folded
 from memorata.text.word_lists import CALENDAR
 
@@ -33,7 +34,6 @@ _MAX_EMBEDDED_LETTERS: Final = 600
 """Characters of the conversation that are embedded with the query."""
 _REPLY_MARGIN: Final = 0.001
 """How far a reply stands above its question, as a share of the question's score."""
-_QUESTION_MARKS: Final = ("?", "？", "؟")
 _WORD: Final = re.compile(r"\w+")
 _NAME: Final = re.compile(r"[^\W\d_]\w+")
 _ENDS: Final = '.!?…:;"“”«»()[]-–—'
@@ -123,7 +123,7 @@ def reply_leads(people: Sequence[str], turns: Sequence[Memory], scores: Sequence
     numbers = {(turn.source.session, turn.source.position): number for number, turn in enumerate(turns)}
     for asking, score in zip(turns, scores, strict=True):
         source = asking.source
-        if not source.is_turn or not asking.content.rstrip().endswith(_QUESTION_MARKS):
+        if not source.is_turn or not asking.content.rstrip().endswith(QUESTION_MARKS):
             continue
         number = numbers.get((source.session, (source.position or 0) + 1))
         if number is None or not is_by(people, turns[number].source.speaker) or is_by(people, source.speaker):

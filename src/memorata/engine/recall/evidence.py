@@ -59,6 +59,7 @@ _STORED_QUESTION: Final = -4.0
 _ADDRESSED: Final = 0.7
 """Value of a statement addressed to the named speaker by the only other speaker."""
 _MIN_STATEMENT_LETTERS: Final = 12
+"""A turn with fewer letters outside its questions is a question only."""
 _MAX_QUERY_WORDS: Final = 20
 """Longer queries are turns of a conversation, and share phrases by chance."""
 _MIN_STATEMENT_WORDS: Final = 4
@@ -110,16 +111,15 @@ def requirements_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[
     people = tuple(
         dict.fromkeys(folded(name) for name in full_names if not named.isdisjoint(word_terms(analyser, name)))
     )
-    is_short = len(words) <= _MAX_QUERY_WORDS
-    pairs, asks = pairwise(words) if is_short else (), is_short and query.relations
+    words, relations = (words, query.relations) if len(words) <= _MAX_QUERY_WORDS else ([], frozenset())
     namespace_speakers = speakers() if people else None
     return Requirements(
         people,
         namespace_speakers,
         namespace_speakers is not None and namespace_speakers.in_pairs,
         frozenset(_YEAR.findall(query.text)),
-        {f" {first} {second} ": (first, second) for first, second in pairs},
-        AskedRelations.of(query.relations, possible_names(query, analyser)) if asks else None,
+        {f" {first} {second} ": (first, second) for first, second in pairwise(words)},
+        AskedRelations.of(relations, possible_names(query, analyser)) if relations else None,
     )
 
 

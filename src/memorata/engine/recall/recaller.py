@@ -70,7 +70,8 @@ _Result = TypeVar("_Result")
 _CALIBRATED: Final = -1.0
 _HIT: Final = unchecked(Hit)
 """Memories and scores of the index need no checks."""
-_SEVERAL_SENTENCES: Final = re.compile(r"[.!?…。！？]\s*\w")
+_SEVERAL_SENTENCES: Final = re.compile(r"[.!?…。！？].", re.DOTALL)
+"""Only after a sentence can a query correct itself; most are one sentence."""
 _MAX_NAMED_WORDS: Final = 3
 """Most words named in the note on words that exclude nothing."""
 

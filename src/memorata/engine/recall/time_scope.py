@@ -36,7 +36,7 @@ from memorata.text.dates import (
     looked_up_keys,
 )
 from memorata.text.dates.phrases import EventReference, event_reference
-from memorata.text.queries import without_event_verbs
+from memorata.text.queries import QUESTION_MARKS, without_event_verbs
 
 LEAST_NEARNESS: Final = 0.1
 """Memories that are less near to the period are not searched."""
@@ -53,7 +53,6 @@ _EARLIEST: Final = datetime(1, 1, 2, tzinfo=UTC)
 _PRESENT: Final = BM25(k1=1.0, b=0.0)
 """A time is mentioned or not, however many others are."""
 _SENTENCE: Final = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=\S))+[.!?。！？]*")
-_QUESTION_MARKS: Final = ("?", "？", "؟")
 _MAX_QUERY_SENTENCES: Final = 3
 """A longer text is a conversation, not a query about a time."""
 _MENTIONED_WEIGHT: Final = 1 / 6
@@ -156,7 +155,7 @@ def named_time(
         alone
         or (
             match.start() <= expression.start < match.end()
-            and match[0].rstrip("\"'”») ")[-1:] in _QUESTION_MARKS
+            and match[0].rstrip("\"'”») ")[-1:] in QUESTION_MARKS
         )
         for match in sentences
     ):
