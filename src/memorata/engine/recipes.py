@@ -77,7 +77,7 @@ class Recipe:
     lexical_pool: Annotated[int, _candidates("Candidates by words; 0 leaves the leg out.", 0, _MAX_POOL)] = (
         100
     )
-    pool_per_hit: Annotated[int, _candidates("At least so many of both for each hit asked for.", 0, 20)] = 0
+    pool_per_hit: Annotated[int, _candidates("At least so many of both for each hit asked for.", 0, 20)] = 1
 
     content_weight: Annotated[float, _words("Weight of words in the content.", 0, 5)] = 1.0
     tags_weight: Annotated[float, _words("Weight of words in tags.", 0, 5)] = 0.5
@@ -300,7 +300,7 @@ class Recipe:
         return replace(self, **changes)
 
     def for_limit(self, limit: int) -> Self:
-        """Return this recipe with pools for so many hits, as far as a pool can be: the same if they do.
+        """Return this recipe with pools for so many hits, up to 1,000 each.
 
         Examples
         --------
@@ -312,6 +312,13 @@ class Recipe:
         pools = {"vector_pool": self.vector_pool, "lexical_pool": self.lexical_pool}
         larger = {name: pool_size for name, pool in pools.items() if 0 < pool < pool_size}
         return self.changed(larger) if larger else self
+
+    def shortfall(self, limit: int, count: int) -> str:
+        """Return the note that `limit` is above the pools and leaves out memories; empty if it is not."""
+        searched = max(self.vector_pool, self.lexical_pool)
+        if min(limit, count) <= searched:
+            return ""
+        return f"limit {limit} is above the {searched} candidates that each leg searched, of {count} memories"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data."""

@@ -1,5 +1,5 @@
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from inspect import signature
 from typing import Any
@@ -9,7 +9,7 @@ import pytest
 
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
-from memorata.engine import Recipe
+from memorata.engine import RECIPES, Recipe
 from memorata.engine.recall.fusion import ExtraLeg, Legs, fuse
 from memorata.engine.recall.legs import search
 from memorata.engine.recall.query import RecallContext
@@ -17,6 +17,14 @@ from memorata.index.index import LegCandidates
 from memorata.index.vectors import Vectors
 from memorata.model import Period, Place
 from memorata.rank import FUSIONS, Leg
+
+
+@pytest.fixture(scope="module")
+def many() -> Iterator[memorata.Engine]:
+    with memorata.open(":memory:", embedder="lexical") as memory:
+        memory.remember_many([f"green tea number {number}" for number in range(400)], duplicates="off")
+        yield memory
+
 
 Make = Callable[..., RecallContext]
 NONE = (np.zeros(0, np.intp), np.zeros(0))
@@ -344,3 +352,20 @@ def test_a_word_in_another_language_is_found_where_it_is_none_of_its_own(context
         assert found.detail(found.slots).names == ("katz in content",)
     both = [*german, "Two Katzen were there"]
     assert search(Recipe(name="x"), context(both, "Katzen")).lexical.slots.tolist() == [2]
+
+
+@pytest.mark.parametrize("name", sorted(RECIPES))
+def test_pools_follow_the_limit_on_every_recipe(many: memorata.Engine, name: str) -> None:
+    result = many.recall("green tea", limit=300, recipe=name, gate=False)
+    assert len(result.hits) == 300
+    assert not any("limit" in note for note in result.degraded)
+
+
+def test_a_limit_above_what_was_searched_is_reported(many: memorata.Engine) -> None:
+    fixed = {"pool_per_hit": 0, "vector_pool": 50, "lexical_pool": 50}
+    result = many.recall("green tea", limit=300, recipe="bm25", changes={**fixed, "vector_pool": 0})
+    assert len(result.hits) == 50
+    assert result.degraded == (
+        "limit 300 is above the 50 candidates that each leg searched, of 400 memories",
+    )
+    assert many.recall("green tea", limit=50, recipe="bm25", changes=fixed).degraded == ()

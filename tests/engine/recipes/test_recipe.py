@@ -50,9 +50,11 @@ def test_changing_a_recipe_makes_another() -> None:
         mine.changed({"k3": 1})
 
 
-def test_pools_grow_with_what_is_asked_for_where_the_recipe_says_so() -> None:
+def test_pools_follow_the_limit() -> None:
     usual = Recipe(name="x", vector_pool=40, lexical_pool=0)
-    assert usual.for_limit(1000) is usual
+    assert usual.for_limit(40) is usual
+    assert usual.for_limit(41) == usual.changed({"vector_pool": 41})
+    assert usual.changed({"pool_per_hit": 0}).for_limit(1000).vector_pool == 40
     growing = usual.changed({"pool_per_hit": 5})
     assert growing.for_limit(8) is growing
     assert growing.for_limit(9) == growing.changed({"vector_pool": 45})

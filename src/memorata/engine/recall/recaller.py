@@ -273,9 +273,7 @@ class Recaller:
         if embedded is None:
             embedded = self._embedded(request, query)
         query, noise = embedded.query, embedded.noise
-        least = recipe.pool_per_hit * request.limit
-        if 0 < recipe.vector_pool < least or 0 < recipe.lexical_pool < least:
-            recipe = recipe.for_limit(request.limit)
+        recipe = recipe.for_limit(request.limit)
         calibrated = recipe.least_similarity == _CALIBRATED
         view = bounded(everything, request.since, request.until)
         scope, unread = self._scope(request, query, view)
@@ -338,7 +336,7 @@ class Recaller:
             status.pending,
             ranked.trace,
             positions,
-            (unread, *context.failures),
+            (unread, *context.failures, recipe.shortfall(request.limit, view.status.count)),
             status.change,
             dict(status.methods),
             None
