@@ -152,7 +152,7 @@ class Vectors:
         if self._several:
             slots, exact = self._best_per_slot(places, exact)
         order = ranked(exact, limit)
-        return slots[order].astype(np.intp), exact[order]
+        return slots[order].astype(np.intp), _as_cosines(exact[order])
 
     def cosines(self, query: Floats, slots: Places) -> npt.NDArray[np.float64]:
         """Return the cosine of each slot's best vector with the query; 0 for a slot without one.
@@ -164,13 +164,13 @@ class Vectors:
             return np.zeros(slots.size)
         if not self._several and owners[-1] == len(owners) - 1 and slots.max() < len(owners):
             # Every slot up to the last has exactly one vector.
-            return self._compared(query, slots).astype(np.float64)
+            return _as_cosines(self._compared(query, slots).astype(np.float64))
         places, starts, having = self._places(slots)
         result = np.zeros(slots.size)
         if not having.size:
             return result
         result[having] = np.maximum.reduceat(self._compared(query, places).astype(np.float64), starts)
-        return result
+        return _as_cosines(result)
 
     def _places(self, slots: npt.NDArray[np.integer[Any]]) -> tuple[Places, Places, Places]:
         """Return the places of the vectors of slots, where each slot's start, and which slots have any."""
@@ -352,6 +352,11 @@ def _starts(owners: npt.NDArray[np.int32]) -> Places:
     new = np.ones(owners.size, np.bool_)
     np.not_equal(owners[1:], owners[:-1], out=new[1:])
     return new.nonzero()[0]
+
+
+def _as_cosines(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Clip products in place: of unit vectors, rounded to float32 or bytes, they may lie outside -1 to 1."""
+    return np.clip(scores, -1.0, 1.0, out=scores)
 
 
 def _rows_at(rows: Growing, places: Places | None) -> npt.NDArray[Any]:

@@ -472,3 +472,37 @@ def test_the_same_words_in_another_form_of_unicode_are_the_same(text: str, mode:
             for number in range(8):
                 memory.remember(f"a quite different note about number {number * 7_919}")
             assert memory.remember(unicodedata.normalize(form, text)).id == first.id
+
+
+_ALIKE: list[Callable[[str], str]] = [
+    lambda text: f"{text} 🍵",
+    lambda text: " ".join([*text.split()[1::-1], *text.split()[2:]]),
+    lambda text: f"{text} {text}",
+    lambda text: " ".join(reversed(text.split())),
+    str.upper,
+]
+
+
+@pytest.mark.untraced
+def test_near_repeats_are_taken_where_vectors_are_compared_as_bytes() -> None:
+    # Of many vectors the product with their own bytes is above 1, by as much as rounding to bytes gives.
+    texts = "Anna drinks green tea in the garden.", "The train to Rome leaves at nine in the morning."
+    rows = np.random.default_rng(7).standard_normal((21_000, 256)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    with memorata.open(":memory:", embedder="potion-base-8M", durable=False) as memory:
+        memory.remember_many(
+            [{"content": f"note {place}", "vector": row} for place, row in enumerate(rows)], duplicates="off"
+        )
+        for text in texts:
+            first = memory.remember(text)
+            for alike in _ALIKE:
+                assert memory.remember(alike(text)).content in (text, alike(text))
+            assert memory.remember(f"{text}!").id == first.id
+        for row in rows[:8]:
+            text = f"Given note {row[0]:.7f} is about the garden."
+            first = memory.remember(text, vector=row)
+            for alike in _ALIKE:
+                assert memory.remember(alike(text), vector=row).content in (text, alike(text))
+            assert memory.remember(f"{text}!", vector=row).id == first.id
+            found = memory.recall(text, vector=row, recipe="vector", limit=50)
+            assert found.hits[0].score <= 1.0

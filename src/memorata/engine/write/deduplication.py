@@ -166,7 +166,7 @@ class Deduplicator:
             subject = opening(entry.memory.content).subject
             same_subject = about.setdefault(subject, []) if subject else []
             if rows is not None and place:
-                inside = rows[:place] @ rows[place]
+                inside = np.clip(rows[:place] @ rows[place], -1.0, 1.0)
                 places = {*np.flatnonzero(inside >= self.threshold).tolist(), *same_subject[-_MAX_SUBJECT:]}
                 near = [
                     _Candidate(float(inside[place_before]), memory=entries[place_before].memory)
