@@ -132,9 +132,11 @@ def claims(text: str, speaker: str = "") -> Claims:
     parts = clause_texts(text)
     stated = [part for part in parts if not part.rstrip().endswith(("?", "？"))] or parts
     subject = ""
+    me = next(iter(speaker.lower().split()), _ME)
     clauses = []
     for part in stated:
-        clause = _clause(part, subject, speaker)
+        tokens = tokens_in(part)[:_MAX_CLAUSE_WORDS]
+        clause = _clause(part, tokens, subject, me) if tokens else None
         if clause is None or not (clause.content or clause.attributes or clause.flags - _EMPTY_FLAGS):
             continue
         subject = clause.subject or subject
@@ -160,10 +162,8 @@ def _cut(sentence: str) -> list[str]:
     return [part for part in _COMMA.split(sentence) if part.strip()]
 
 
-def _clause(text: str, subject: str, speaker: str) -> Clause | None:
-    tokens = tokens_in(text)[:_MAX_CLAUSE_WORDS]
-    if not tokens:
-        return None
+def _clause(text: str, tokens: Sequence[Token], subject: str, me: str) -> Clause:
+    """Return what a clause of one word or more says; `me` is the speaker."""
     senses = [token.sense for token in tokens]
     texts = tuple([token.text for token in tokens])
     flags = _union([meaning.flags for meaning in senses])
@@ -172,7 +172,7 @@ def _clause(text: str, subject: str, speaker: str) -> Clause | None:
     if "used" in texts and ("used", "to") in pairwise(texts):
         flags |= {"past"}
     names = names_of(tokens)
-    about = subject_of(tokens, names, speaker) or subject
+    about = subject_of(tokens, names, me) or subject
     content = {token.stem for token in content_words(tokens, about)}
     value: dict[str, str] = {}
     before = ""
@@ -376,21 +376,21 @@ def _is_ordinary(meaning: Sense) -> bool:
     return bool(meaning.light or meaning.flags or meaning.attributes or meaning.classes or meaning.lacks)
 
 
-def subject_of(tokens: Sequence[Token], names: frozenset[str], speaker: str) -> str:
+def subject_of(tokens: Sequence[Token], names: frozenset[str], me: str = _ME) -> str:
     """Return the subject of a clause: the speaker or the first name near its beginning, or its first noun."""
     first = ""
     run = ""
-    if tokens[0].name and "ended" in tokens[0].sense.flags and tokens[0].text.isascii():
-        # "Sold the car": as people note what they did.
-        return speaker.split()[0].lower() if speaker else _ME
     for place, token in enumerate(tokens[:8]):
         text, flags = token.text, token.sense.flags
+        if not place and token.name and "ended" in flags and text.isascii():
+            # "Sold the car": as people note what they did.
+            return me
         if "first" in flags and not first:
-            return speaker.split()[0].lower() if speaker else _ME
+            return me
         if "me" in flags:
             near = tokens[place + 1 : place + 3] if text in _MINE else []
             nearest = next((later.text for later in near if later.text in names), "")
-            return nearest or (speaker.split()[0].lower() if speaker else _ME)
+            return nearest or me
         if text in names and "week" not in flags:
             numbered = place + 1 < len(tokens) and tokens[place + 1].number
             return f"{text} {tokens[place + 1].text}" if numbered else text

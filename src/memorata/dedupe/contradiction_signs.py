@@ -46,9 +46,9 @@ class Signs:
 @lru_cache(maxsize=2_048)
 def signs(text: str) -> Signs:
     """Return the signs of a text, in a third of the time that its claims take."""
-    parts = [tokens_in(part) for part in clause_texts(text)]
+    parts = [tokens for part in clause_texts(text) if (tokens := tokens_in(part))]
     # Where one clause follows another, the subject of one may be said of the other.
-    about = subject_of(parts[0], names_of(parts[0]), "") if len(parts) == 1 else ""
+    about = subject_of(parts[0], names_of(parts[0])) if len(parts) == 1 else ""
     content: set[str] = set()
     bits = 0
     for part in parts:
@@ -65,7 +65,7 @@ def signs(text: str) -> Signs:
             bits |= _attribute_bits(("age",))
         if fewest <= MAX_PLAIN and not COPULAS.isdisjoint([token.text for token in part[:5]]):
             bits |= _COPULA | (_attribute_bits(("work",)) if part[-1].text.endswith(AGENTS) else 0)
-        if bits & _attribute_bits(("work",)) and part and part[-1].text.endswith(AGENTS):
+        if bits & _attribute_bits(("work",)) and part[-1].text.endswith(AGENTS):
             bits |= _class_bits(("work",), 0)
     if bits & (_NEGATIVE | _ENDED):
         bits |= (bits & _HEADS) >> _CLASSES_WIDE

@@ -1,0 +1,83 @@
+"""Whatever a text is, it is remembered: a rule about its meaning may find nothing, and raises nothing."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import count
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import memorata
+from memorata.dedupe.cue_words import CHANGES, NEGATIONS, SLOTS, SPEAKERS
+from memorata.engine import Engine
+
+NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
+NUMBER = count()
+
+
+@pytest.fixture(scope="module")
+def memory() -> Iterator[Engine]:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
+        yield engine
+
+
+CUES = sorted({*SLOTS, *NEGATIONS, *CHANGES, *SPEAKERS})
+ODD = (
+    "` ``` | |---| # - * \" [[ ]] ( ) { } : ; , . ? ! … 's n't j' l' d' ’ \\ $ € & + = @ ALL SYSTEMS OK DOWN",
+    "1 7% 12:30 3-4 10,000.00 ² ½ ٣ ፩ Ⅷ 第 半 三个月 星期一天 的 了 ﬁne ß İ ı 🍵 __init__ def f(): x=[1]",
+    "https://example.org/a?b=c#d a@b.example /srv/x.tar.gz \u200d \u0301 \ufeff \0 \x1c \u2028 \u3000 \n",
+)
+WORDS = st.sampled_from(CUES) | st.sampled_from(" ".join(ODD).split(" ")) | st.text(max_size=6)
+CASES = st.sampled_from([str, str.upper, str.capitalize])
+CELLS = st.builds(lambda word, case: case(word), WORDS, CASES)
+PROSE = st.builds(
+    lambda words, gap: gap.join(words), st.lists(CELLS, max_size=12), st.sampled_from([" ", "", "\n"])
+)
+CODE = st.builds(
+    lambda text, fence: f"{fence}{text}{fence}", PROSE, st.sampled_from(["`", "```", "```py\n", '"'])
+)
+TABLES = st.lists(st.lists(CELLS, min_size=1, max_size=4), min_size=1, max_size=4).map(
+    lambda rows: "\n".join(f"| {' | '.join(row)} |" for row in rows)
+)
+TEXTS = (PROSE | CODE | TABLES).filter(str.strip)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("`ALL SYSTEMS: OK`", "`ALL SYSTEMS: DOWN`"),
+        ("```\nprint(1)\n```", "```\nprint(2)\n```"),
+        ("| a | b |", "| a | c |"),
+        ("...", "?!"),
+    ],
+)
+def test_what_has_no_words_to_compare_is_remembered(memory: Engine, older: str, newer: str) -> None:
+    path = f"n{next(NUMBER)}"
+    for text in (older, newer):
+        assert memory.remember(text, namespace=path).content == text
+
+
+def test_a_speaker_of_nothing_but_blanks_has_no_name(memory: Engine) -> None:
+    path = f"n{next(NUMBER)}"
+    for text in ("I live in Rome.", "I live in Paris now.", "Sold the car.", "My sister moved."):
+        memory.remember(text, namespace=path, source={"speaker": " \x1c"})
+    assert len(memory.list(namespace=path).memories) == 4
+
+
+@pytest.mark.untraced
+@settings(max_examples=40)
+@given(
+    st.lists(TEXTS, min_size=1, max_size=3),
+    TEXTS,
+    st.sampled_from(["", " ", "Anna", "李 明"]),
+    st.sampled_from(["fact", "correction"]),
+)
+def test_any_text_is_remembered_and_found_by(
+    memory: Engine, older: list[str], newer: str, speaker: str, category: str
+) -> None:
+    path = f"n{next(NUMBER)}"
+    memory.remember_many(older, namespace=path)
+    memory.remember(f"{older[0]} {newer}", namespace=path)
+    memory.remember(newer, namespace=path, category=category, source={"speaker": speaker})
+    memory.recall(newer, namespace=path)
