@@ -84,8 +84,9 @@ def test_who_does_not_know_the_token_is_told_nothing(server: HookServer) -> None
 def test_whatever_goes_wrong_is_logged_and_the_agent_goes_on(
     event: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "start", lambda environment: None)
-    monkeypatch.setattr(client, "_CAPTURE_TIMEOUT_SECONDS", 0.0)
+    monkeypatch.setattr(
+        client, "start", lambda environment: subprocess.Popen([sys.executable, "-c", "raise"])
+    )
     answers = io.StringIO()
     assert run("codex", io.BytesIO(event), answers, {}, home=tmp_path) == 0
     assert answers.getvalue() == ""
@@ -98,14 +99,29 @@ def test_an_error_of_the_process_is_logged(server: HookServer, home: Path) -> No
     assert "InvalidArgument" in str(last_failure(server.folder))
 
 
-def test_an_address_that_nobody_listens_at_is_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[Any] = []
+@pytest.mark.parametrize("address", [None, {"port": 1, "token": "x"}])
+def test_a_prompt_goes_on_silently_while_the_process_starts(
+    address: dict[str, Any] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = run_folder({}, tmp_path)
     folder.mkdir(parents=True)
-    address_file(folder, {}).write_text(json.dumps({"port": 1, "token": "x"}))
-    monkeypatch.setattr(client, "start", started.append)
-    with pytest.raises(TimeoutError, match="did not answer within"):
-        ask(REQUEST, 0.1, {}, folder)
-    assert started == [{}]
+    if address is not None:
+        address_file(folder, {}).write_text(json.dumps(address))
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(environment: Any) -> subprocess.Popen[bytes]:
+        started.append(subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE))
+        return started[-1]
+
+    monkeypatch.setattr(client, "start", start)
+    monkeypatch.setitem(client.TIMEOUT_SECONDS, "UserPromptSubmit", 0.1)
+    answers = io.StringIO()
+    assert run("claude-code", io.BytesIO(json.dumps(PROMPT).encode()), answers, {}, home=tmp_path) == 0
+    assert answers.getvalue() == ""
+    assert last_failure(folder) is None
+    [process] = started
+    process.kill()
+    process.communicate()
 
 
 def test_other_settings_have_another_process(folder: Path) -> None:
@@ -146,8 +162,13 @@ def test_a_hook_starts_the_process_and_what_it_captures_is_recalled(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(client, "_CAPTURE_TIMEOUT_SECONDS", 60.0)
     start = client.start
-    processes = []
-    monkeypatch.setattr(client, "start", lambda given: processes.append(start(given)))
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def counted(given: Any) -> subprocess.Popen[bytes]:
+        processes.append(start(given))
+        return processes[-1]
+
+    monkeypatch.setattr(client, "start", counted)
     line = {"type": "user", "uuid": "u1", "sessionId": "s1", "message": {"content": "We deploy on Fridays."}}
     transcript = tmp_path / "s1.jsonl"
     transcript.write_text(json.dumps(line))

@@ -36,11 +36,18 @@ def test_install_and_uninstall(cli: Run, home: Path) -> None:
     assert "has none of it already" in cli("uninstall", "codex", "--yes").err
 
 
-def test_a_server_that_could_not_start_is_said(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "memorata[mcp]" not in cli("install", "codex", "--yes").err
-    monkeypatch.setattr("memorata.cli.configuration.find_spec", lambda name: None)
-    assert "pip install 'memorata[mcp]'" in cli("install", "codex", "--yes").err
-    assert "memorata[mcp]" not in cli("uninstall", "codex", "--yes").err
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "cursor"])
+def test_a_server_that_could_not_start_is_not_installed(
+    cli: Run, home: Path, agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as without_mcp:
+        without_mcp.setattr("memorata.cli.configuration.find_spec", lambda name: None)
+        refused = cli("install", agent, "--yes")
+        assert refused.code != 0
+        assert refused.err.endswith("pip install 'memorata[mcp]'\n")
+        assert list(home.iterdir()) == []
+        assert cli("uninstall", agent, "--yes").code == 0
+    assert cli("install", agent, "--yes").code == 0
 
 
 def test_without_a_terminal_it_asks_for_yes(cli: Run, home: Path) -> None:

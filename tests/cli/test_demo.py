@@ -91,10 +91,10 @@ class TestTheConversation:
 class Shown:
     """One run of the demo: what it returned and what it printed."""
 
-    def __init__(self, database: Path | None = None) -> None:
+    def __init__(self, database: Path | None = None, embedder: str = "lexical") -> None:
         text = StringIO()
         console = Console(file=text, width=100, markup=False, highlight=False, emoji=False)
-        self.answers: Mapping[str, RecallResult] = tour(database, embedder="lexical", console=console)
+        self.answers: Mapping[str, RecallResult] = tour(database, embedder=embedder, console=console)
         self.text = text.getvalue()
 
     def contents(self, step: str) -> list[str]:
@@ -115,7 +115,10 @@ class TestTheWalk:
         flat = " ".join(shown.text.split())
         assert flat.count(">>> result = memory.recall(") == len(shown.answers)
         assert ">>> result = memory.recall('\"blue door\" -bakery', limit=2)" in flat
-        assert "memory.recall('When do we release?', limit=1, as_of=datetime(2026, 6, 1, tzinfo=UTC))" in flat
+        assert (
+            "memory.recall('What is our release rule?', limit=1, as_of=datetime(2026, 6, 1, tzinfo=UTC))"
+            in flat
+        )
 
     def test_prints_every_hit_it_returns(self, shown: Shown) -> None:
         letters = "".join(re.sub("[^\\w]", "", shown.text).split())
@@ -139,7 +142,7 @@ class TestTheWalk:
 
     def test_hides_what_was_corrected_and_believes_it_again_as_of_june(self, shown: Shown) -> None:
         now, then = shown.contents("correction"), shown.contents("correction as of June")
-        assert any("Tuesdays at ten" in content for content in now)
+        assert "Tuesdays at ten" in now[0]
         assert not any("Thursday" in content for content in now)
         assert "every Thursday at three" in then[0]
         assert "Of its 2 old versions 0 are in today's answer" in " ".join(shown.text.split())
@@ -151,6 +154,7 @@ class TestTheWalk:
         assert not any("bakery" in content for content in shown.contents("exclusion"))
 
     def test_filters_by_category_tag_place_and_day(self, shown: Shown) -> None:
+        assert "Where: Alfama, Lisbon" in " ".join(shown.text.split())
         for hit in shown.answers["filter"]:
             assert hit.memory.category == "event"
             assert "food" in hit.memory.tags
@@ -187,6 +191,29 @@ class TestTheWalk:
             assert again.answers[step].hits == answer.hits, step
 
 
+@pytest.mark.untraced
+def test_a_plain_install_shows_what_each_step_promises() -> None:
+    shown = Shown(embedder="builtin")
+    first = {step: contents[0] for step in shown.answers if (contents := shown.contents(step))}
+    for step, begins in {
+        "hybrid": "Decided: the job queue moves from Redis to PostgreSQL",
+        "meaning": "On the tram up to Graça somebody had my wallet",
+        "identifier": "The frame number for the police report is WX7741920.",
+        "correction": "Release rule, final form: Tuesdays at ten",
+        "correction as of June": "For the newcomers: we release the planner every Thursday",
+        "filter": "Back from Lisbon. The café with the blue door in Alfama",
+        "date": "We cycled from Copenhagen to Helsingør",
+        "repeats": "Please never put me in a meeting before nine.",
+        "german": "Korrektur vom Tierarzt",
+        "russian": "Ключи от квартиры",
+    }.items():
+        assert first[step].startswith(begins), step
+    assert first.keys() | {"nonsense"} == shown.answers.keys()
+    assert "nonsense" not in first
+    assert not signals(shown.answers["meaning"].hits[0].explanation)["lexical"]
+    assert all("blue door" in content for content in shown.contents("phrase"))
+
+
 class TestWhereItIsKept:
     @pytest.mark.untraced
     def test_a_named_file_keeps_the_memories(self, tmp_path: Path) -> None:
@@ -195,13 +222,6 @@ class TestWhereItIsKept:
         with memorata.open(kept, must_exist=True) as memory:
             assert len(memory.list(limit=500, hidden=True).memories) == len(conversation())
             assert memory.admin.check() == []
-
-    @pytest.mark.untraced
-    def test_what_a_plain_install_finds_by_meaning_alone(self, tmp_path: Path) -> None:
-        answers = tour(tmp_path / "demo.db", embedder="builtin", console=Console(file=StringIO()))
-        first = answers["meaning"].hits[0]
-        assert first.content.startswith("On the tram up to Graça somebody had my wallet")
-        assert not signals(first.explanation)["lexical"]
 
     def test_a_file_that_is_there_is_refused_and_left_alone(self, tmp_path: Path) -> None:
         there = tmp_path / "there.db"

@@ -58,12 +58,13 @@ def _seconds(event: object) -> float:
 def ask(
     request: Mapping[str, Any], seconds: float, environment: Mapping[str, str], folder: Path
 ) -> dict[str, Any] | None:
-    """Return the answer of the background process, which is started if there is none; None if it has nothing.
+    """Return the answer of the background process, or None; start the process if there is none.
 
-    Raises `TimeoutError` where it does not answer in time, and `ConnectionError` where it cannot be reached.
+    A process that is still starting when the time is up has no answer. Raises `TimeoutError` where a running
+    one does not answer in time, and `ConnectionError` where it refuses, or ends while it starts.
     """
     deadline = time.monotonic() + seconds
-    started = False
+    started: subprocess.Popen[bytes] | None = None
     while True:
         address = read_address(folder, environment)
         if address is not None:
@@ -71,11 +72,12 @@ def ask(
                 return _exchange(address, request, deadline)
             except ConnectionRefusedError:
                 pass  # It ended without removing its address.
-        if not started:
-            start(environment)
-            started = True
+        if started is None:
+            started = start(environment)
+        elif started.poll():
+            raise ConnectionError(f"the background process ended with exit code {started.returncode}")
         if time.monotonic() > deadline:
-            raise TimeoutError(f"the background process did not answer within {seconds:g} s")
+            return None
         time.sleep(_RETRY_SECONDS)
 
 

@@ -210,6 +210,16 @@ class _PlainFlags:
 class Command(_PlainFlags, TyperCommand):
     """A command whose help shows flags by their names alone."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - as in `get_params`
+        """Parse the arguments; where a text is missing, the error says how to pipe it."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            # A missing parameter is the one error without a message of its own.
+            if not error.message and "stdin" in (getattr(error.param, "help", None) or ""):
+                error.message = "Use - to read it from stdin."
+            raise
+
 
 class Group(_PlainFlags, TyperGroup):
     """A group of commands whose help shows flags by their names alone."""

@@ -354,6 +354,9 @@ def _change(session: Session, agent: str, *, dry_run: bool, yes: bool, remove: b
     from memorata.agents.install import HOOK, edits
 
     output = session.output
+    if not remove and find_spec("mcp") is None:
+        # The agent would start a server that ends at once, at each of its own starts.
+        raise MissingExtra("The MCP server", "'memorata[mcp]'")
     # An agent may run with another PATH than this shell.
     beside = Path(sys.executable).with_name(HOOK)
     command = str(beside) if beside.exists() else shutil.which(HOOK) or HOOK
@@ -376,5 +379,3 @@ def _change(session: Session, agent: str, *, dry_run: bool, yes: bool, remove: b
         output.say(f"Nothing to do: {agent} has {'none of it' if remove else 'all of it'} already.")
     elif written:
         output.say(f"Done. {agent} takes it up when it is started the next time.")
-    if not remove and find_spec("mcp") is None:
-        output.say("Note: " + str(MissingExtra("The MCP server", "'memorata[mcp]'")))

@@ -201,9 +201,9 @@ def _identifier(walk: _Walk) -> None:
 
 
 def _correction(walk: _Walk) -> None:
-    now = walk.recall("correction", "When do we release?", limit=2)
+    now = walk.recall("correction", "What is our release rule?", limit=2)
     june = datetime(2026, 6, 1, tzinfo=UTC)
-    as_of_june = walk.recall("correction as of June", "When do we release?", limit=1, as_of=june)
+    as_of_june = walk.recall("correction as of June", "What is our release rule?", limit=1, as_of=june)
     for hit in as_of_june.hits:
         walk.call("memory.history", hit.memory.id)
         chain = list(walk.memory.history(hit.memory.id))
@@ -228,7 +228,7 @@ def _phrase(walk: _Walk) -> None:
 
 def _filter(walk: _Walk) -> None:
     condition = {"category": "event", "tags": "food", "place": {"exists": True}}
-    result = walk.recall("filter", "Where did we eat well on our travels?", limit=3, filter=condition)
+    result = walk.recall("filter", "What did we eat at the café?", limit=3, filter=condition)
     places = [hit.memory.place.name for hit in result if hit.memory.place is not None]
     walk.notice(f"Only events about food that have coordinates could answer. Where: {'; '.join(places)}.")
 

@@ -1,5 +1,7 @@
+import re
 from datetime import UTC, datetime
 
+import memorata
 from memorata.engine import RecallResult, Rejected
 from memorata.engine.recall.result import MissedThreshold
 from memorata.model import Explanation, Hit, Memory
@@ -13,6 +15,24 @@ def test_an_answer_is_a_sequence_of_hits() -> None:
     answer = RecallResult((HIT,))
     assert (list(answer), len(answer)) == ([HIT], 1)
     assert len(RecallResult(())) == 0
+
+
+def test_it_prints_as_a_short_table() -> None:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: TEA.created_at) as memory:
+        memory.remember("Anna drinks\n  green tea")
+        memory.remember("Anna drinks green tea with Tom, " * 9)
+        table = str(memory.recall("Who drinks green tea?"))
+        row = r" *\d+%  2026-05-07  'Anna drinks green tea"
+        assert sorted(bool(re.fullmatch(f"{row}'", line)) for line in table.splitlines()) == [False, True]
+        assert sorted(bool(re.fullmatch(f"{row} .*…", line)) for line in table.splitlines()) == [
+            False,
+            True,
+        ]
+        lines = str(memory.recall("Tungsten melts?")).splitlines()
+        assert lines[0] == "no hits"
+        assert lines[1].startswith("refused: 'Anna drinks")
+        assert "\nnote: nothing found of “3 May 2020”" in str(memory.recall("Who drank tea on 3 May 2020?"))
+    assert str(RecallResult(())) == "no hits"
 
 
 def test_plain_data_holds_everything() -> None:

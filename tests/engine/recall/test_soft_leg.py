@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
+import memorata
 from memorata.embed.token_table import LoadedTable
 from memorata.engine import RECIPES, Recipe
 from memorata.engine.recall.fusion import SOFT, fuse
@@ -54,6 +56,18 @@ def test_a_word_of_like_meaning_is_met(context: Make) -> None:
     assert found.scores.tolist() == [1.0]
     assert found.detail is not None
     assert "live" in found.detail(np.array([0])).names
+
+
+def test_explanations_name_the_words_of_the_query() -> None:
+    with memorata.open(":memory:", embedder="builtin") as memory:
+        memory.remember("The job queue moved to PostgreSQL before the releases.")
+        memory.remember("我喜欢绿茶")
+        text = str(memory.recall("Was PostgreSQL in a release, with queues?").hits[0].explanation)
+        for words in (r"\(.*PostgreSQL in content .*release in content", r"\(.*PostgreSQL \d.*queues \d"):
+            assert re.search(words, text), words
+        for piece in ("gre ", "releas ", "postgresql"):
+            assert piece not in text
+        assert "喜欢 in content" in str(memory.recall("喜欢什么茶").hits[0].explanation)
 
 
 def test_a_table_that_does_not_know_the_script_has_no_say(context: Make) -> None:

@@ -20,12 +20,25 @@ def test_jsonl_is_an_object_or_a_text_for_each_line() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        ('{"text": "Tea.", "time": "2026-05-07"}', {"content": "Tea.", "created_at": "2026-05-07"}),
+        ('{"content": "Tea.", "text": "Milk."}', {"content": "Tea.", "text": "Milk."}),
+    ],
+)
+def test_text_and_time_are_read_as_content_and_created_at(line: str, fields: dict[str, str]) -> None:
+    [record] = records(line, "jsonl")
+    assert {name: record.fields[name] for name in fields} == fields
+    assert record.fields.keys() - fields.keys() <= {"id"}
+
+
+@pytest.mark.parametrize(
     ("line", "problem"),
     [
         (b'{"content": "one"', "not JSON: Expecting ',' delimiter at character 18"),
         (b"\xff", "not UTF-8"),
         (b"[1]", "neither a JSON object nor a text"),
-        (b'{"text": "one"}', "no content; its key text should be content"),
+        (b'{"body": "one"}', "no content; its key body should be content"),
         (b'{"x": "one"}', "no content"),
         (b"1" * 5000, "not JSON that can be read"),
         (b"[" * 100_000, "not JSON that can be read"),

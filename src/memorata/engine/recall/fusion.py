@@ -23,6 +23,7 @@ from memorata.model.hit import Explanation
 from memorata.model.parameter import parameters_of
 from memorata.rank import FUSIONS, Combination, Fused, importance_decay, legs_for_query
 from memorata.rank.fusion.legs import Aligned, align_among, align_slots
+from memorata.text.tokens import is_unspaced
 
 _HOUR: Final = 3_600.0
 NO_SLOTS: Final[IntArray] = np.zeros(0, np.intp)
@@ -152,7 +153,7 @@ class Candidates:
                 if self._is_origin(name, slot):
                     note += ": the first, from which the others follow"
                 elif leg.detail is not None:
-                    note += f": {_words(leg.detail(slot))}"
+                    note += f": {_words(leg.detail(slot), self._query)}"
                 if name == VECTOR and self.legs.embedded_text:
                     note += (
                         f", compared with “{self.legs.embedded_text}”: who is named is looked for by words"
@@ -420,18 +421,23 @@ def _quoted(parts: Combination, query: str) -> str:
 
 
 def _as_written(term: str, query: str) -> str:
-    """Return the word of a query that a term was made from; the term itself where none begins like it."""
+    """Return the word of a query that a term was made from; the term itself where none begins like it.
+
+    The terms of a script without spaces are not stems.
+    """
+    if is_unspaced(term):
+        return term
     stem = term[:_STEM_LETTERS]
     return next((word for word in _WORD.findall(query) if word.lower().startswith(stem)), term)
 
 
-def _words(parts: Combination) -> str:
-    # The marks of tokenizers for beginnings and continuations of words are noise to a reader.
-    terms = [
-        (name.removeprefix("▁").removeprefix("##"), float(value))
-        for name, value in zip(parts.names, parts.parts[:, 0], strict=True)
-        if value
-    ]
+def _words(parts: Combination, query: str) -> str:
+    """Return the contributions of terms, the largest first; a stem as the word of the query it is of."""
+    terms = []
+    for name, value in zip(parts.names, parts.parts[:, 0].tolist(), strict=True):
+        term, mark, field = name.rpartition(" in ")
+        if value:
+            terms.append((f"{_as_written(term, query)}{mark}{field}" if mark else name, value))
     return ", ".join(f"{name} {value:.2f}" for name, value in sorted(terms, key=lambda pair: -pair[1]))
 
 

@@ -14,6 +14,7 @@ from memorata._frozen import frozen
 from memorata.index.lexical import distinct
 from memorata.model import checks
 from memorata.model.checks import FloatArray
+from memorata.model.errors import shown
 from memorata.model.hit import Hit
 from memorata.model.memory import Memory
 
@@ -207,6 +208,20 @@ class RecallResult:
     def __len__(self) -> int:
         return len(self.hits)
 
+    def __str__(self) -> str:
+        """Return a table: a line for each hit, and the notes on the recall."""
+        lines = [
+            f"{hit.confidence:4.0%}  {hit.memory.event_time:%Y-%m-%d}  {_on_one_line(hit.memory)}"
+            for hit in self.hits
+        ]
+        refused, period = self.rejected, self.period
+        if not lines:
+            lines.append("no hits")
+            if refused is not None:
+                lines.append(f"refused: {_on_one_line(refused.hit.memory)}: {refused.reason}")
+        notes = [*([] if period is None else [period.note]), *self.degraded]
+        return "\n".join([*lines, *(f"note: {note}" for note in notes)])
+
     def as_dict(self, *, explain: bool = False) -> dict[str, Any]:
         """Return the result as plain data, for JSON."""
         result = self.without_memories()
@@ -250,6 +265,10 @@ class RecallResult:
             "meant": list(self.meant),
             "standing": [],
         }
+
+
+def _on_one_line(memory: Memory) -> str:
+    return shown(" ".join(memory.content.split()))
 
 
 def _agreement_data(agreement: Agreement) -> dict[str, Any]:

@@ -6,6 +6,7 @@ is not installed, or is for other scripts than the query's, has no weight.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -26,6 +27,7 @@ from memorata.model.memory import Memory
 from memorata.rank.scores import Combination
 from memorata.rank.soft_lexical import length_factors, soft_matches
 from memorata.text.language import detect, familiarity
+from memorata.text.tokens import is_unspaced
 
 MAX_QUERY_TOKENS: Final = 64
 """Most tokens of a query that are compared, by weight; the time grows with them."""
@@ -33,8 +35,9 @@ _MAX_OWN_LANGUAGES: Final = 3
 """A table for more languages is multilingual."""
 _MULTILINGUAL_SHARE: Final = 0.5
 """Weight of a multilingual table beside others."""
-_MAX_SHOWN_TOKENS: Final = 4
-"""Most tokens that an explanation names."""
+_MAX_SHOWN_WORDS: Final = 4
+"""Most words that an explanation names."""
+_WORD: Final = re.compile(r"\w+")
 
 
 @frozen(eq=False)
@@ -78,7 +81,8 @@ def soft_leg(recipe: Recipe, context: RecallContext, slots: IntArray) -> LegCand
     scores *= most / max(float(scores.max()), 1e-9)
     order = (-scores).argsort(kind="stable")
     order = order[scores[order] > 0]
-    return LegCandidates(slots[order], scores[order], partial(_detail, slots, table_matches))
+    detail = partial(_detail, slots, table_matches, context.query.text)
+    return LegCandidates(slots[order], scores[order], detail)
 
 
 def _table_weight(table: TokenTable, text: str) -> tuple[float, float]:
@@ -147,14 +151,32 @@ def _spoken(memory: Memory) -> str:
     return memory.content if memory.source.speaker.casefold() in ROLES else embedded_text(memory)
 
 
-def _detail(slots: IntArray, table_matches: Sequence[_TableMatches], chosen: IntArray) -> Combination:
-    """Return the tokens of the query that a candidate matches best."""
+def _detail(
+    slots: IntArray, table_matches: Sequence[_TableMatches], text: str, chosen: IntArray
+) -> Combination:
+    """Return the words of the query that a candidate matches best, each with what its tokens add up to."""
     (position,) = (slots == chosen[0]).nonzero()[0][:1].tolist()
-    parts: list[tuple[float, str]] = []
+    best: dict[str, float] = {}
     for matched in table_matches:
-        worth = matched.weights * matched.matches[position]
-        most = (-worth).argsort(kind="stable")[:_MAX_SHOWN_TOKENS].tolist()
-        parts += [(float(worth[at]), matched.table.text(int(matched.query[at]))) for at in most]
-    parts.sort(reverse=True)
-    worth = np.array([[value] for value, _ in parts[:_MAX_SHOWN_TOKENS]])
-    return Combination.of("sum", [name for _, name in parts[:_MAX_SHOWN_TOKENS]], worth)
+        worth: dict[str, float] = {}
+        values = (matched.weights * matched.matches[position]).tolist()
+        for word, value in zip(_words_of(matched.table, matched.query, text), values, strict=True):
+            worth[word] = worth.get(word, 0.0) + value
+        best |= {word: max(value, best.get(word, 0.0)) for word, value in worth.items() if word}
+    words = sorted(best, key=lambda word: -best[word])[:_MAX_SHOWN_WORDS]
+    return Combination.of("sum", words, np.array([[best[word]] for word in words]))
+
+
+def _words_of(table: LoadedTable, tokens: IntArray, text: str) -> list[str]:
+    """Return the word of a query that each token is of; of a script without spaces, the token itself."""
+    words = [word for word in _WORD.findall(text) if not any(map(is_unspaced, word))]
+    word_of = {
+        token: word
+        for word, pieces in zip(reversed(words), table.tokens(words[::-1]), strict=True)
+        for token in pieces.tolist()
+    }
+    # The marks of tokenizers for beginnings and continuations of words are noise to a reader.
+    return [
+        word_of.get(token) or table.text(token).removeprefix("▁").removeprefix("##")
+        for token in tokens.tolist()
+    ]

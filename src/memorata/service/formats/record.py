@@ -207,15 +207,23 @@ def _line_record(number: int, value: Any, problem: str) -> Record:  # noqa: ANN4
         return Record(number, problem=problem)
     if not isinstance(value, dict):
         return Record(number, problem="neither a JSON object nor a text")
-    if is_declaration(value) or "content" in value:
+    if is_declaration(value):
+        return Record(number, value)
+    for key, name in _OTHER_KEYS.items():
+        if key in value and name not in value:
+            value[name] = value.pop(key)
+    if "content" in value:
         return Record(number, value)
     return Record(number, problem=f"no content{nearest_key(value)}")
+
+
+_OTHER_KEYS: Final = {"text": "content", "time": "created_at"}
 
 
 def nearest_key(value: dict[str, Any]) -> str:
     """Return a hint for an object that calls its content something else."""
     for key in value:
-        if key in ("text", "memory", "body", "message") or difflib.get_close_matches(key, ["content"]):
+        if key in ("memory", "body", "message") or difflib.get_close_matches(key, ["content"]):
             return f"; its key {key} should be content"
     return ""
 
