@@ -98,6 +98,16 @@ def test_nothing_found_is_code_1_and_says_what_was_nearest(cli: Run, tea: str) -
     assert refused.err.startswith("Nothing is close enough. The nearest is “")
 
 
+def test_refused_hits_are_shown_if_asked_for_and_marked(cli: Run, tea: str) -> None:
+    asked = ("recall", "what tea does Anna like", "--min-confidence", "1")
+    assert (cli(*asked).code, cli(*asked).out) == (1, "")
+    (line,) = cli(*asked, "--refused").lines
+    assert line.startswith("refused\t")
+    assert tea in line
+    (hit,) = json.loads(cli("--json", *asked).out)["refused"]
+    assert (hit["id"], hit["refused"]) == (tea, True)
+
+
 def test_a_namespace_nobody_has_is_said_to_be_empty(cli: Run, tea: str) -> None:
     nothing = cli("recall", "tea", "-n", "nobody")
     assert "Nothing has been remembered in the namespace nobody yet." in nothing.err

@@ -33,6 +33,18 @@ def test_an_answer_tells_all_that_the_engine_tells(client: TestClient, engine: E
     assert engine.recall("what tea does Anna like?").as_dict().keys() <= body.keys()
 
 
+@pytest.mark.parametrize("explain", [False, True])
+def test_refused_hits_are_marked_and_apart(client: TestClient, tea: str, explain: bool) -> None:
+    asked = {"query": "what tea does Anna like?", "explain": explain}
+    shown = client.post("/v1/recall", json=asked).json()
+    assert (shown["refused"], shown["hits"][0]["refused"]) == ([], False)
+    refused = client.post("/v1/recall", json=asked | {"min_confidence": 1.0}).json()
+    assert refused["hits"] == []
+    assert [(hit["id"], hit["refused"]) for hit in refused["refused"]] == [(tea, True)]
+    assert refused["confidence"] == shown["confidence"]
+    assert client.post("/v1/recall", json=asked | {"min_confidence": 1.5}).status_code == 422
+
+
 @pytest.mark.parametrize("encoder", [fast_json, None])
 @pytest.mark.parametrize("number", [7, 2**70])
 def test_an_answer_is_the_one_json_form_of_a_result(

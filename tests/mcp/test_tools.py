@@ -55,7 +55,7 @@ def test_a_call_that_does_not_fit_is_told_what_would() -> None:
     assert "limit: Input should be less than or equal to 50" in said
     assert "colour: there is no such argument" in said
     names = "query, limit, budget, namespaces, inherit, category, tags, since, until, history, as_of"
-    assert f"Its arguments are: {names}, recipe, variants." in said
+    assert f"Its arguments are: {names}, recipe, variants, min_confidence, refused." in said
 
 
 def test_a_fault_does_not_repeat_what_was_given() -> None:
@@ -142,6 +142,15 @@ def test_the_best_memory_comes_first_with_its_confidence(people: Engine, say: Sa
 def test_an_agent_may_ask_in_several_ways(people: Engine, say: Say) -> None:
     told = say("recall", query="what does Anna drink?", recipe="confident", variants=["Anna's tea"])
     assert re.search(r"Several ways of asking agree to [01]\.\d\d of 1\.", told)
+
+
+def test_what_is_refused_is_shown_only_if_asked_for_and_marked(people: Engine, say: Say) -> None:
+    asked = {"query": "what tea does Anna like?", "min_confidence": 1.0}
+    assert "Nothing that is remembered answers this" in say("recall", **asked)
+    assert "green tea" not in say("recall", **asked)
+    refused = say("recall", **asked, refused=True)
+    assert "Nothing that is remembered answers this" in refused
+    assert re.search(r'green tea.*"refused": ?true', refused)
 
 
 def test_recall_can_be_narrowed(people: Engine, say: Say) -> None:

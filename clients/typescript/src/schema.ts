@@ -231,6 +231,8 @@ export type ExperimentRecallRequest = {
   explain?: boolean;
   /** Leave out candidates below the thresholds of the gate. */
   gate?: boolean;
+  /** The least confidence of the result; below it the hits are in `refused`. Without it, what the recipe requires. */
+  min_confidence?: number | null;
   /** Tokens for what holds for every query: pinned memories, instructions, preferences. */
   standing?: number;
   /** The query in other words, to measure how far the results agree. */
@@ -280,6 +282,8 @@ export type HitAnswer = {
   score: number;
   /** How likely it answers the query, from 0 to 1, calibrated. */
   confidence: number;
+  /** Whether the gate refused it. */
+  refused: boolean;
   memory: MemoryAnswer;
   /** The reason in one sentence; only if `explain`. */
   reason?: string | null;
@@ -651,11 +655,13 @@ export type PurgeAnswer = {
 export type RecallAnswer = {
   /** What feedback about a hit refers to; empty where recalls are not logged. */
   recall_id: string;
-  /** How likely one of the first five hits answers, from 0 to 1; 0 without hits. */
+  /** How likely one of the first five hits, or refused ones, answers, from 0 to 1. */
   confidence: number;
   /** How well the best candidate stands by itself, from 0 to 1: to compare queries by. */
   support: number;
   hits: Array<HitAnswer>;
+  /** The hits that the gate refused; none of them is in `hits`. */
+  refused: Array<HitAnswer>;
   sessions: Array<SessionAnswer>;
   /** The steps that could not run as they should. */
   degraded: Array<string>;
@@ -719,6 +725,8 @@ export type RecallRequest = {
   explain?: boolean;
   /** Leave out candidates below the thresholds of the gate. */
   gate?: boolean;
+  /** The least confidence of the result; below it the hits are in `refused`. Without it, what the recipe requires. */
+  min_confidence?: number | null;
   /** Tokens for what holds for every query: pinned memories, instructions, preferences. */
   standing?: number;
   /** The query in other words, to measure how far the results agree. */

@@ -75,6 +75,10 @@ def recall(
     sessions: bool = Option(False, help="Rank whole sessions, each with its best memories."),
     budget: int | None = Option(None, metavar="TOKENS", help="At most so many tokens of text."),
     no_gate: bool = Option(False, help="Show the best, however unlike the query."),
+    min_confidence: float | None = Option(
+        None, min=0, max=1, metavar="P", help="Show nothing if the confidence of the result is lower."
+    ),
+    refused: bool = Option(False, help="Also show the hits that the gate refused, marked."),
     reranker: str | None = Option(None, metavar="NAME", help="Re-rank the best candidates."),
     agreement: float | None = Option(
         None,
@@ -108,6 +112,7 @@ def recall(
         "sessions": sessions,
         "budget": budget,
         "gate": not no_gate,
+        "min_confidence": min_confidence,
         "fresh": fresh,
         "variants": variant or (),
         "standing": standing,
@@ -133,6 +138,8 @@ def recall(
         _report(session, result, explain=explain)
         if not result.hits and (result.agreement is None or not result.agreement.refused):
             session.output.say(_reason_for_nothing(engine, result, text, limit), "")
+        for hit in result.refused if refused and not session.output.json else ():
+            session.output.line(f"refused\t{hit.confidence:.2f}\t{hit.memory.id}\t{speaker_line(hit.memory)}")
         session.output.say(_summary(session, result))
     if not result.hits:
         session.leave(NOT_FOUND)

@@ -303,6 +303,7 @@ class Engine(Parts):
         fresh: bool = False,
         variants: Sequence[str] = (),
         gate: bool = True,
+        min_confidence: float | None = None,
         standing: int = 0,
     ) -> RecallResult:
         """Find the right few memories for a query, and say why.
@@ -347,6 +348,9 @@ class Engine(Parts):
             Whether it must know all that was written before; without, a replica may answer.
         gate
             Whether to leave out what is not good enough; without, the best `limit` come however unlike.
+        min_confidence
+            The least confidence of the result, from 0 to 1: below it all hits are in `refused` of the result,
+            marked, instead of in `hits`. None for what the recipe requires.
         variants
             The same query in other words: each is asked, too, and `agreement` says how far the answers agree.
         standing
@@ -357,6 +361,8 @@ class Engine(Parts):
 
         def run() -> tuple[Request, RecallResult]:
             chosen = self.recipes.get(recipe, namespace=namespace)
+            if min_confidence is not None:
+                chosen = chosen.changed({"min_confidence": min_confidence})
             request = Request.of(
                 query,
                 self.runtime.path(namespace),

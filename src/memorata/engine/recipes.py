@@ -221,9 +221,9 @@ class Recipe:
     ] = -1.0
     least_match: Annotated[float, _thresholds("Least share of the best possible word match.", 0, 1)] = 0.05
     least_confidence: Annotated[float, _thresholds("Least confidence.", 0, 1)] = 0.0
-    least_answer: Annotated[
+    min_confidence: Annotated[
         float,
-        _thresholds("Show nothing if an answer among the first five is less likely.", 0, 1, search=True),
+        _thresholds("Show nothing if the confidence of the recall is lower.", 0, 1, search=True),
     ] = 0.0
     only_vectors_pass: Annotated[bool, _thresholds("Words alone cannot pass the gate.")] = False
 
@@ -278,7 +278,7 @@ class Recipe:
             least_similarity=lowest,
             least_match=0.0,
             least_confidence=0.0,
-            least_answer=0.0,
+            min_confidence=0.0,
             least_agreement=0.0,
             least_support=0.0,
             only_vectors_pass=False,

@@ -69,10 +69,17 @@ def _answer(result: RecallResult, *, explain: bool) -> bytes:
     """Return a result as JSON. orjson reads memories as they are, in half the time of dicts made of them."""
     if fast_json is not None and not explain:
         data = result.without_memories()
-        data["hits"] = [
-            {"id": hit.memory.id, "score": hit.score, "confidence": hit.confidence, "memory": hit.memory}
-            for hit in result.hits
-        ]
+        for key, hits in (("hits", result.hits), ("refused", result.refused)):
+            data[key] = [
+                {
+                    "id": hit.memory.id,
+                    "score": hit.score,
+                    "confidence": hit.confidence,
+                    "refused": hit.refused,
+                    "memory": hit.memory,
+                }
+                for hit in hits
+            ]
         data["standing"] = result.standing
         with suppress(TypeError):  # as in json_bytes
             return fast_json(data, _plain_mapping)

@@ -138,6 +138,7 @@ def memory_row(
     confidence: float | None = None,
     section: str | None = None,
     *,
+    refused: bool = False,
     with_namespace: bool = False,
 ) -> Row:
     """Return a memory as a row of data: its id, its text, and what else is known of it."""
@@ -159,6 +160,7 @@ def memory_row(
         "superseded_by": memory.superseded_by,
         "confidence": None if confidence is None else round(confidence, 2),
         "section": section,
+        "refused": refused or None,
         "namespace": memory.namespace if with_namespace else None,
     }
     return Row(row(values), memory.id)

@@ -144,6 +144,10 @@ class Recall(Arguments):
         max_length=8,
         description="The same question in other words; the answer then says how far the results agree.",
     )
+    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, description="Show nothing that is less likely to answer, if not as usual."
+    )
+    refused: bool = Field(False, description="Also show what was refused as too unlikely, marked.")
 
 
 class Briefing(Arguments):

@@ -144,7 +144,7 @@ def recall(engine: Engine, args: Recall) -> Answer:
         conditions["category"] = args.category
     if args.tags:
         conditions["tags"] = {"any": list(args.tags)}
-    passed_on = ("limit", "since", "until", "history", "as_of", "recipe", "variants")
+    passed_on = ("limit", "since", "until", "history", "as_of", "recipe", "variants", "min_confidence")
     options: dict[str, Any] = {"filter": conditions or None} | {n: getattr(args, n) for n in passed_on}
     across = bool(args.namespaces or args.inherit)
     if across:
@@ -156,11 +156,16 @@ def recall(engine: Engine, args: Recall) -> Answer:
     notes = "".join(f" Note: {note}." for note in (*period, *result.degraded))
     if result.agreement is not None:
         notes += f" Several ways of asking agree to {result.agreement.confidence:.2f} of 1."
+    refused = [
+        memory_row(hit.memory, hit.confidence, refused=True, with_namespace=across)
+        for hit in (result.refused if args.refused else ())
+    ]
     if not result.hits:
-        return Answer(
+        nothing = (
             f"Nothing that is remembered answers this.{notes} Ask in other words, or with fewer conditions; "
             "if that finds nothing either, it is not known."
         )
+        return within_budget(nothing, refused, args.budget)
     if result.history:
         ids = ", ".join(dict.fromkeys(earlier.id for earlier in result.history))
         notes += f" Something newer contradicts {ids}: take that as how it was."
@@ -170,6 +175,7 @@ def recall(engine: Engine, args: Recall) -> Answer:
     rows = [
         *(memory_row(memory, section="newer", with_namespace=across) for memory in newer.values()),
         *(memory_row(hit.memory, hit.confidence, with_namespace=across) for hit in result),
+        *refused,
     ]
     return within_budget(f"{count}.{reference}{notes}", rows, args.budget)
 

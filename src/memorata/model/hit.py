@@ -152,6 +152,8 @@ class Hit:
         Makes the explanation; called on demand, since most hits are never explained.
     estimate
         Gives the confidence; called on demand. None where it is not known.
+    refused
+        Whether the gate refused it.
 
     Examples
     --------
@@ -166,6 +168,7 @@ class Hit:
     score: float
     explain: Callable[[], Explanation] = field(repr=False, compare=False)
     estimate: Callable[[], float] | None = field(default=None, repr=False, compare=False)
+    refused: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.memory, Memory):

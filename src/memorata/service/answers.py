@@ -102,6 +102,7 @@ class HitAnswer(BaseModel):
     id: str
     score: float = Field(description="Relative to the other candidates of the query; hits are ordered by it.")
     confidence: float = Field(description="How likely it answers the query, from 0 to 1, calibrated.")
+    refused: bool = Field(description="Whether the gate refused it.")
     memory: MemoryAnswer
     reason: str | None = Field(None, description="The reason in one sentence; only if `explain`.")
     explanation: dict[str, Any] | None = Field(
@@ -169,12 +170,13 @@ class RecallAnswer(BaseModel):
         description="What feedback about a hit refers to; empty where recalls are not logged."
     )
     confidence: float = Field(
-        description="How likely one of the first five hits answers, from 0 to 1; 0 without hits."
+        description="How likely one of the first five hits, or refused ones, answers, from 0 to 1."
     )
     support: float = Field(
         description="How well the best candidate stands by itself, from 0 to 1: to compare queries by."
     )
     hits: list[HitAnswer]
+    refused: list[HitAnswer] = Field(description="The hits that the gate refused; none of them is in `hits`.")
     sessions: list[SessionAnswer]
     degraded: list[str] = Field(description="The steps that could not run as they should.")
     rejected: RejectedAnswer | None

@@ -114,6 +114,7 @@ def memory_arguments(data: Mapping[str, Any]) -> Json:
 def hit_json(hit: Hit, *, explain: bool = False) -> Json:
     """Return a hit as JSON, with the tree of its score if `explain`."""
     data: Json = {"id": hit.memory.id, "score": hit.score, "confidence": hit.confidence}
+    data["refused"] = hit.refused
     data["memory"] = memory_json(hit.memory)
     return data | {"reason": hit.reason, "explanation": hit.explanation.as_dict()} if explain else data
 
@@ -122,6 +123,7 @@ def recall_json(result: RecallResult, *, explain: bool = False) -> Json:
     """Return the result of a recall as JSON."""
     data = result.without_memories()
     data["hits"] = [hit_json(hit, explain=explain) for hit in result.hits]
+    data["refused"] = [hit_json(hit, explain=explain) for hit in result.refused]
     data["standing"] = [memory_json(memory) for memory in result.standing]
     return data
 

@@ -259,6 +259,11 @@ class RecallRequest(RequestBody):
     )
     explain: Flag = Field(False, description="Explain the score of every hit.")
     gate: Flag = Field(True, description="Leave out candidates below the thresholds of the gate.")
+    min_confidence: Annotated[float, Field(strict=True, ge=0, le=1)] | None = Field(
+        None,
+        description="The least confidence of the result; below it the hits are in `refused`. "
+        "Without it, what the recipe requires.",
+    )
     standing: Annotated[int, Field(strict=True, ge=0, le=MAX_BUDGET)] = Field(
         0, description="Tokens for what holds for every query: pinned memories, instructions, preferences."
     )

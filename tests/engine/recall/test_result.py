@@ -37,7 +37,7 @@ def test_it_prints_as_a_short_table() -> None:
 
 def test_plain_data_holds_everything() -> None:
     answer = RecallResult(
-        (HIT,), ("no embedder",), Rejected(HIT, MISSED), "balanced", "e", 2, {"search": 1.0}
+        (HIT,), ("no embedder",), Rejected(HIT, MISSED), (), "balanced", "e", 2, {"search": 1.0}
     )
     assert answer.as_dict(explain=True) == {
         "recall_id": "",
@@ -48,12 +48,14 @@ def test_plain_data_holds_everything() -> None:
                 "id": "m1",
                 "score": 0.5,
                 "confidence": 0.0,
+                "refused": False,
                 "content": "tea",
                 "category": "fact",
                 "created_at": "2026-05-07T00:00:00+00:00",
                 "explanation": {"label": "relevance", "value": 0.5},
             }
         ],
+        "refused": [],
         "degraded": ["no embedder"],
         "rejected": {
             "id": "m1",

@@ -175,6 +175,10 @@ def _filtered(
     return replace(
         result,
         hits=hits,
+        refused=(
+            *(replace(hit, refused=True) for hit in result if hit.memory.id not in kept),
+            *result.refused,
+        ),
         sessions=tuple(session for session in sessions if session.hits),
         rejected=rejected,
         agreement=overlap,

@@ -106,13 +106,17 @@ def recall_across(
         return RecallResult((), degraded=notes)
     hits = sorted((hit for result in results for hit in result.hits), key=lambda hit: -hit.confidence)[:limit]
     shown = len(hits) if budget is None else within_budget([hit.memory.content for hit in hits], budget)
-    best = max(results, key=lambda result: result.confidence)
+    refused = sorted((hit for result in results for hit in result.refused), key=lambda hit: -hit.confidence)[
+        :limit
+    ]
+    best = max(results, key=lambda result: (bool(result.hits), result.confidence))
     return replace(
         best,
         hits=tuple(hits[:shown]),
         omitted=len(hits) - shown,
         degraded=(*dict.fromkeys(note for result in results for note in result.degraded), *notes),
         rejected=None if hits else best.rejected,
+        refused=tuple(refused),
         standing=tuple({memory.id: memory for result in results for memory in result.standing}.values()),
         milliseconds={
             step: sum(result.milliseconds.get(step, 0.0) for result in results) for step in best.milliseconds

@@ -7,28 +7,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from operator import add
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from memorata._frozen import frozen, unchecked
+from memorata._frozen import frozen
 from memorata.embed.port import Reranker
 from memorata.embed.token_table import TokenTable
 from memorata.engine.embedding import CurrentEmbedder, Embedding
-from memorata.engine.recall.conversation import background, embedded_with, reply_leads, with_names
+from memorata.engine.recall.conversation import background, embedded_with, with_names
 from memorata.engine.recall.evidence import (
     Estimates,
-    Requirements,
     continues,
-    explained_with_text,
-    lifted,
     requirements_of,
-    text_parts,
 )
 from memorata.engine.recall.fusion import Trace, blends_two
 from memorata.engine.recall.history import EMPTY, Earlier, newest_first
+from memorata.engine.recall.hits import grouped, hits_at, sessions_within
 from memorata.engine.recall.query import (
     Names,
     ParsedQuery,
@@ -40,7 +36,7 @@ from memorata.engine.recall.query import (
     undone_aliases,
     with_speakers,
 )
-from memorata.engine.recall.ranking import Ranked, run
+from memorata.engine.recall.ranking import run
 from memorata.engine.recall.result import (
     MissedThreshold,
     RecalledPeriod,
@@ -55,7 +51,6 @@ from memorata.engine.runtime import Runtime
 from memorata.index.codes import Floats
 from memorata.index.index import Index
 from memorata.model import checks
-from memorata.model.checks import IntArray
 from memorata.model.hit import Hit
 from memorata.rank.records import best_sessions
 from memorata.text.dates import AnchorExtractor
@@ -68,8 +63,6 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _CALIBRATED: Final = -1.0
-_HIT: Final = unchecked(Hit)
-"""Memories and scores of the index need no checks."""
 _SEVERAL_SENTENCES: Final = re.compile(r"[.!?…。！？].", re.DOTALL)
 """Only after a sentence can a query correct itself; most are one sentence."""
 _MAX_NAMED_WORDS: Final = 3
@@ -148,14 +141,15 @@ class Recaller:
         embedded = searched.embedded
         query = embedded.query
         order, hits, history = self._newest_first(request, searched)
-        shown = len(hits)
+        shown, refused = len(hits), searched.refused
         if request.budget is not None:
             shown = within_budget([hit.memory.content for hit in hits], request.budget)
+            refused = refused[: within_budget([hit.memory.content for hit in refused], request.budget)]
         done = perf_counter()
         return RecallResult(
             hits=hits[:shown],
             history=history,
-            sessions=_within(searched.sessions, shown),
+            sessions=sessions_within(searched.sessions, shown),
             degraded=self._degraded(
                 request,
                 [
@@ -167,6 +161,7 @@ class Recaller:
                 searched.pending if embedded.vector is not None else 0,
             ),
             rejected=searched.rejected,
+            refused=refused,
             recipe=recipe.name,
             embedder=embedded.embedder,
             omitted=len(hits) - shown,
@@ -314,25 +309,28 @@ class Recaller:
             above = ranked.scores - min(0.0, float(ranked.scores.min(initial=0.0)))
             groups = best_sessions(numbers, above, request.limit)
             positions = [position for _, group in groups for position in group.tolist()]
-            hits, rejected, estimates = _hits(ranked, positions, view, requirements)
-            sessions = _grouped(groups, hits)
+            hits, rejected, estimates = hits_at(ranked, positions, view, requirements)
+            sessions = grouped(groups, hits)
         else:
             # A diverse ranking must stay in the order it was made.
             varied = recipe.diversity != "none" or recipe.per_session
             depth = recipe.text_depth if request.limit and not varied else 0
             positions = range(min(max(request.limit, depth), ranked.slots.size))
-            hits, rejected, estimates = _hits(ranked, positions, view, requirements, depth, request.limit)
+            hits, rejected, estimates = hits_at(ranked, positions, view, requirements, depth, request.limit)
             positions = list(map(positions.__getitem__, estimates.order))
-        answered = estimates.answered() if recipe.least_answer else 1.0
-        if hits and answered < recipe.least_answer:
-            missed = MissedThreshold("answer", answered, recipe.least_answer)
+        refused: tuple[Hit, ...] = ()
+        answered = estimates.answered() if recipe.min_confidence else 1.0
+        if hits and answered < recipe.min_confidence:
+            missed = MissedThreshold("answer", answered, recipe.min_confidence)
             rejected = Rejected(hits[0], (missed,))
+            refused = tuple(replace(hit, refused=True) for hit in hits)
             hits, sessions, positions = (), (), ()
         return _SearchResult(
             embedded,
             hits,
             sessions,
             rejected if request.limit else None,
+            refused,
             status.pending,
             ranked.trace,
             positions,
@@ -408,6 +406,7 @@ class _SearchResult:
     hits: tuple[Hit, ...]
     sessions: tuple[SessionHit, ...]
     rejected: Rejected | None
+    refused: tuple[Hit, ...]
     pending: int
     trace: Trace | None
     positions: Sequence[int]
@@ -434,63 +433,3 @@ def _not_excluded(words: Sequence[str]) -> str:
     named = f"{first} and {more} more" if more > 0 else first
     verb = "is" if len(words) == 1 else "are"
     return f'{named} {verb} too short or too common to be excluded; -"{words[0]}" leaves out what says it'
-
-
-def _hits(
-    ranked: Ranked,
-    positions: Sequence[int],
-    view: Index,
-    requirements: Requirements,
-    depth: int = 0,
-    limit: int | None = None,
-) -> tuple[tuple[Hit, ...], Rejected | None, Estimates]:
-    """Return the hits at some positions, and the best candidate that was refused, read together.
-
-    The scores of the first `depth` include what their texts add; the best `limit` of all are returned.
-    """
-    where = np.array(positions, np.intp)
-    slots, scores = ranked.slots[where], ranked.scores[where].tolist()
-    rejected = None
-    if ranked.refused is None or ranked.refused_explain is None or ranked.missed is None:
-        memories = view.memories(slots)
-    else:
-        *memories, refused = view.memories(np.array([*slots.tolist(), ranked.refused], np.intp))
-        rejected = Rejected(Hit(refused, ranked.refused_score, ranked.refused_explain), ranked.missed())
-    estimates = Estimates(ranked.trace, requirements, positions, memories)
-    parts = text_parts(requirements, memories[:depth], scores[0]) if depth and scores else []
-    order = list(range(len(scores)))
-    if parts:
-        first = list(map(lifted, scores, parts))
-        leads = reply_leads(requirements.people, memories[:depth], first)
-        parts = [[*own, lead] for own, lead in zip(parts, leads, strict=True)]
-        scores[: len(parts)] = map(add, first, leads)
-        order.sort(key=lambda number: -scores[number])
-    estimates.lifted, estimates.order = scores, order[:limit]
-
-    def hit(number: int) -> Hit:
-        explain = partial(ranked.explain, positions[number])
-        if number < len(parts) and any(parts[number]):
-            explain = partial(explained_with_text, explain, parts[number])
-        return _HIT(memories[number], scores[number], explain, partial(estimates.of, number))
-
-    return tuple(map(hit, estimates.order)), rejected, estimates
-
-
-def _grouped(groups: Sequence[tuple[float, IntArray]], hits: Sequence[Hit]) -> tuple[SessionHit, ...]:
-    remaining = iter(hits)
-    result = []
-    for score, group in groups:
-        own = tuple(next(remaining) for _ in range(group.size))
-        result.append(SessionHit(own[0].memory.source.session, score, own))
-    return tuple(result)
-
-
-def _within(sessions: Sequence[SessionHit], shown: int) -> tuple[SessionHit, ...]:
-    """Return the sessions as far as the first `shown` hits reach."""
-    result = []
-    for session in sessions:
-        if shown <= 0:
-            break
-        result.append(SessionHit(session.session, session.score, session.hits[:shown]))
-        shown -= len(session.hits)
-    return tuple(result)

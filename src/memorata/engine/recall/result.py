@@ -132,6 +132,8 @@ class RecallResult:
     rejected
         The best candidate that was refused, by the gate or for lack of agreement, and the thresholds it
         missed; whether or not there are hits. None when nothing was refused.
+    refused
+        The hits that the gate refused, marked by `refused`; never among `hits`.
     recipe
         The name of the recipe that was run.
     embedder
@@ -170,6 +172,7 @@ class RecallResult:
     hits: tuple[Hit, ...]
     degraded: tuple[str, ...] = ()
     rejected: Rejected | None = None
+    refused: tuple[Hit, ...] = ()
     recipe: str = ""
     embedder: str = ""
     omitted: int = 0
@@ -189,10 +192,14 @@ class RecallResult:
 
     @property
     def confidence(self) -> float:
-        """The calibrated probability that one of the first five hits answers; 0 without hits."""
-        if not self.hits:
+        """The calibrated probability that one of the first five hits, or refused ones, answers.
+
+        0 where nothing was found.
+        """
+        hits = self.hits or self.refused
+        if not hits:
             return 0.0
-        return self.hits[0].confidence if self.estimates is None else self.estimates.answered()
+        return hits[0].confidence if self.estimates is None else self.estimates.answered()
 
     @property
     def support(self) -> float:
@@ -225,24 +232,25 @@ class RecallResult:
     def as_dict(self, *, explain: bool = False) -> dict[str, Any]:
         """Return the result as plain data, for JSON."""
         result = self.without_memories()
-        hits: list[dict[str, Any]] = result["hits"]
-        for hit in self.hits:
-            data: dict[str, Any] = {"id": hit.memory.id, "score": hit.score, "confidence": hit.confidence}
-            data["content"] = hit.memory.content
-            data |= {"category": hit.memory.category, "created_at": hit.memory.created_at.isoformat()}
-            if explain:
-                data["explanation"] = hit.explanation.as_dict()
-            hits.append(data)
+        for key, hits in (("hits", self.hits), ("refused", self.refused)):
+            for hit in hits:
+                data: dict[str, Any] = {"id": hit.memory.id, "score": hit.score, "confidence": hit.confidence}
+                data |= {"refused": hit.refused, "content": hit.memory.content}
+                data |= {"category": hit.memory.category, "created_at": hit.memory.created_at.isoformat()}
+                if explain:
+                    data["explanation"] = hit.explanation.as_dict()
+                result[key].append(data)
         result["standing"] += [{"id": memory.id, "content": memory.content} for memory in self.standing]
         return result
 
     def without_memories(self) -> dict[str, Any]:
-        """Return the result as plain data with empty lists for `hits` and `standing`."""
+        """Return the result as plain data with empty lists for `hits`, `refused` and `standing`."""
         return {
             "recall_id": self.id,
             "confidence": self.confidence,
             "support": self.support,
             "hits": [],
+            "refused": [],
             "sessions": [
                 {
                     "session": session.session,
