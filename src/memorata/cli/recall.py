@@ -244,8 +244,8 @@ def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
     for text in result.degraded:
         output.warn(f"Note: {text}.")
     for earlier in result.history:
-        newer = f"{short_id(earlier.newer)}{earlier.text and f' “{one_line(earlier.text, 100)}”'}"
-        output.say(f"history: {short_id(earlier.id)} is contradicted by {newer} ({earlier.reason})")
+        older = f"{short_id(earlier.id)}{earlier.text and f' “{one_line(earlier.text, 100)}”'}"
+        output.say(f"history: {older} is older than {short_id(earlier.newer)} ({earlier.reason})")
     agreement = result.agreement
     if agreement is not None:
         verdict = agreement.refused or f"the results agree to {agreement.confidence:.2f}"

@@ -20,7 +20,7 @@ from memorata.index.codes import Floats, Owners
 from memorata.index.index import Speakers
 from memorata.index.lexical import NEIGHBOUR_COLUMNS, Mask, Neighbours, Saturated, TermList
 from memorata.index.postings import MAX_FREQUENCY, Checked
-from memorata.index.record import FIELDS, GONE, RECORD, Growing, Records, visible
+from memorata.index.record import FIELDS, GONE, RECORD, Growing, Records, replaced, visible
 from memorata.index.token_rows import TokenRows
 from memorata.index.vectors import Vectors
 from memorata.model.errors import IndexCorrupt
@@ -36,23 +36,18 @@ _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 
 _CACHED_LIST_BYTES: Final = 64 * 1024 * 1024
-"""Most bytes of cached posting lists, and of their saturations as many again."""
+"""Most bytes of cached posting lists, and of their saturations."""
 _ENTRY_BYTES: Final = 200
-"""About the bytes of a cache entry besides its list; terms without postings have one too."""
 _POSTING: Final = Struct("=ii")
 """A slot of the tail, and the frequency of a term in it."""
 _SLOT_BYTES: Final = 20
-"""Bytes of neighbours and columns for each slot, once they are used."""
 _MIN_READS: Final = 8
-"""Reads of single lists before all lists of a small namespace are cached."""
 _MAX_PATIENCE: Final = 1_024
 _MAX_BUCKETS, _MAX_REMOTE_BUCKETS = 4_096, 16_384
-"""Most buckets of a namespace whose lists are cached; each has about a kilobyte. More where a read of single
-lists waits for a server: 100,000 memories have 7 MB of them, beside 60 MB of all else."""
+"""Most buckets, of about a kilobyte, of a namespace whose lists are cached; more where a server has them."""
 _MAX_MEMORY_BYTES: Final = 16 * 1024 * 1024
 """Most bytes of cached memories; then the cache is cleared."""
 _MEMORY_BYTES: Final = 1_000
-"""About the bytes of a memory besides its text."""
 _NUMBER_OF: Final = {field: number for number, field in enumerate(FIELDS)}
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
@@ -68,9 +63,11 @@ class Visibility:
     count
         The number of visible memories.
     average_lengths
-        By field, the mean length over the visible memories that have the field; 0 if none has.
+        By field, the mean length over the visible memories that have it; 0 if none has.
     since, until
         The instants between which this holds while nothing is written: memories expire.
+    former
+        Whether memories that a newer one ended are visible; None when there are none.
     """
 
     mask: Mask | None
@@ -78,6 +75,11 @@ class Visibility:
     average_lengths: Mapping[str, float]
     since: float
     until: float
+    former: bool | None = None
+
+    def serves(self, now: float, former: bool) -> bool:
+        """Return whether it is that of the present at `now`, with or without superseded memories."""
+        return self.former in (None, former) and self.since <= now < self.until
 
 
 class Partition:
@@ -269,8 +271,7 @@ class Partition:
     def blocks(self, read: Callable[[Blocks], Blocks], *, remote: bool = False) -> Blocks | None:
         """Return all blocks of this generation's lists; None as long as it is cheaper to read a few.
 
-        They are cached for a namespace with few terms that is searched repeatedly without a write in between.
-        `read` gets the blocks of the former generation, as far as they are valid.
+        They are cached for a namespace with few terms that is searched repeatedly without a write between.
         """
         self._reads += 1
         most = _MAX_REMOTE_BUCKETS if remote else _MAX_BUCKETS
@@ -313,7 +314,7 @@ class Partition:
     def passing(self, filter: Hashable, read: Callable[[int], list[int]]) -> Mask:
         """Return the read-only mask of slots that pass a filter.
 
-        It is cached until a memory changes; `read` is called with the first slot that was added since.
+        It is cached until a memory changes; `read` gets the first slot that was added since.
         """
         mask = self._passing.get(filter)
         if mask is None or mask.size < len(self):
@@ -393,28 +394,33 @@ class Partition:
         as_of: float | None,
         true_at: float | None = None,
         ends: Mapping[int, float] | None = None,
+        *,
+        former: bool = False,
     ) -> Visibility:
         """Return the visibility at an instant; that of the present is cached until a change or an expiry.
 
         `ends` are, by slot, the ends of validity as of `as_of`, where they differ from the present ones.
+        With `former`, what a newer memory ended is visible.
         """
         cached = self._visibility
         present = as_of is None and true_at is None
-        if present and cached is not None and cached.since <= now < cached.until:
+        if present and cached is not None and cached.serves(now, former):
             return cached
         records = self.records
         ends_as_of = None
         if ends:
             ends_as_of = records["until"].copy()
             ends_as_of[list(ends)] = list(ends.values())
-        mask = visible(records, now, as_of=as_of, true_at=true_at, until=ends_as_of)
+        mask = visible(records, now, as_of=as_of, true_at=true_at, until=ends_as_of, former=former)
         everything = bool(mask.all())
         totals = [_total(part.view if everything else part.view[mask]) for part in self._lengths]
         expiries = records["expires"]
         since = float(expiries.max(initial=-math.inf, where=expiries <= now))
         until = float(expiries.min(initial=math.inf, where=expiries > now))
         count = int(np.count_nonzero(mask))
-        visibility = Visibility(None if everything else mask, count, _averages(totals), since, until)
+        has_former = former if replaced(records).any() else None
+        shown = None if everything else mask
+        visibility = Visibility(shown, count, _averages(totals), since, until, has_former)
         if present:
             pending = self._pending
             self._reset_visibility(visibility)
@@ -428,7 +434,7 @@ class Partition:
         numbers, so their sums are exact in any order.
         """
         cached = self._visibility
-        if cached is None or (records["expires"] < math.inf).any():
+        if cached is None or (records["expires"] < math.inf).any() or replaced(records).any():
             return None
         new = visible(records, cached.since)
         lengths = records["lengths"][new].astype(np.float32)
@@ -444,7 +450,7 @@ class Partition:
             before = np.ones(len(self) - new.size, np.bool_) if mask is None else mask
             mask = np.concatenate([before, new])
         count = cached.count + int(np.count_nonzero(new))
-        return Visibility(mask, count, _averages(self._totals), cached.since, cached.until)
+        return Visibility(mask, count, _averages(self._totals), cached.since, cached.until, cached.former)
 
     def _reset_visibility(self, visibility: Visibility | None = None) -> None:
         """Set the visibility and drop everything derived from the former one."""

@@ -182,18 +182,22 @@ def visible(
     as_of: float | None = None,
     true_at: float | None = None,
     until: npt.NDArray[np.float64] | None = None,
+    former: bool = False,
 ) -> npt.NDArray[np.bool_]:
-    """Return which memories a recall at `now` may show.
+    """Return which memories a recall at `now` may find.
 
     Not forgotten, not purged, not expired at `now`. Without `as_of` also not superseded, whatever the clock
     says: the clocks of two processes differ, and a correction counts from the moment it is written. With
     `as_of`, known and not yet superseded then. With `true_at`, only what held in the world at that instant,
     from its event time until the end of its validity; what was superseded held until what took its place
     began. `until` is when each of them was known to end at `as_of`, where that is not what the records say.
+    With `former`, also what a newer memory ended at present, in whose place that is shown.
     """
     mask: npt.NDArray[np.bool_] = (records["state"] == 0) & (records["expires"] > now)
     if as_of is None:
         current = records["superseded"] == _NEVER
+        if former:
+            current |= records["until"] < _NEVER
     else:
         mask &= records["created"] <= as_of
         current = records["superseded"] > as_of
@@ -204,6 +208,13 @@ def visible(
         until = records["until"]
     mask &= (current | (until < _NEVER)) & (records["event"] <= true_at) & (true_at < until)
     return mask
+
+
+def replaced(records: Records) -> npt.NDArray[np.bool_]:
+    """Return which memories a newer one superseded and ended."""
+    ended: npt.NDArray[np.bool_] = (records["superseded"] < _NEVER) & (records["until"] < _NEVER)
+    ended &= records["state"] == 0
+    return ended
 
 
 def _sealed(body: bytes) -> bytes:

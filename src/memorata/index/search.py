@@ -70,6 +70,8 @@ class NamespaceIndex:
         filter: Filter | None,
         true_at: datetime | None = None,
         ends: Mapping[int, float] | None = None,
+        *,
+        former: bool = False,
     ) -> None:
         self._session = session
         self._namespace = namespace
@@ -79,7 +81,7 @@ class NamespaceIndex:
         self._last_sums: tuple[LexicalQuery, Sums] | None = None
         self._methods: dict[str, str] = {}
         known_at, held_at = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
-        self._visibility = partition.visibility(now.timestamp(), known_at, held_at, ends)
+        self._visibility = partition.visibility(now.timestamp(), known_at, held_at, ends, former=former)
         self._allowed = self._visibility.mask
         if filter is not None:
             passing = self._passing(filter)

@@ -60,6 +60,10 @@ class FeedbackStore(Facet):
         if recall is None:
             raise RecallNotFound(asked, namespace)
         features = features_in(recall, slot)
+        if features is None:
+            # A newer memory is shown with the numbers of the one whose place it takes.
+            older = (features_in(recall, place) for place in _older(session, row.number, found))
+            features = next((numbers for numbers in older if numbers is not None), None)
         if features is None and slot not in team_slots(session, row.number, asked):
             raise InvalidArgument("memory_id", found, f"a memory that the recall {asked} found")
         _insert(session, row.number, slot, LoggedFeedback(feedback, features or {}, recall[0]))
@@ -111,6 +115,21 @@ def _insert(session: Session, number: int, slot: int, logged: LoggedFeedback) ->
             logged.embedder,
         ),
     )
+
+
+def _older(session: Session, number: int, id_: str) -> list[int]:
+    """Return the slots of what a memory superseded, also through others, or is noted to contradict."""
+    rows = session.execute(
+        "WITH RECURSIVE former (id, slot) AS ("
+        "SELECT id, slot FROM memories WHERE namespace = ?1 AND superseded_by = ?2 UNION ALL "
+        "SELECT m.id, m.slot FROM former f JOIN memories m ON m.namespace = ?1 AND m.superseded_by = f.id) "
+        "SELECT slot FROM former UNION SELECT o.slot FROM contradictions c "
+        "JOIN memories n ON n.namespace = c.namespace AND n.number = c.newer "
+        "JOIN memories o ON o.namespace = c.namespace AND o.number = c.older "
+        "WHERE c.namespace = ?1 AND n.id = ?2",
+        (number, id_),
+    )
+    return [slot for (slot,) in rows.fetchall()]
 
 
 def purge_feedback(session: Session, number: int, slots: Sequence[int]) -> None:

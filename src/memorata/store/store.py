@@ -220,11 +220,13 @@ class Store(Facet):
         as_of: datetime | None = None,
         filter: Filter | None = None,
         true_at: datetime | None = None,
+        former: bool = False,
     ) -> Iterator[NamespaceIndex]:
         """Open a consistent view of a namespace: at `now`, as believed at `as_of`, what passes the filter.
 
         With `true_at`, what held in the world at that instant, as far as it is known (at `as_of`, if set: an
-        end that a later successor set was not known then).
+        end that a later successor set was not known then). With `former`, what a newer memory superseded and
+        ended is found, too.
         """
         with self._database.reading(namespace) as (session, held):
             row = find_namespace(session, namespace) or EMPTY
@@ -235,7 +237,7 @@ class Store(Facet):
                 ends = supersession.ends_at(session, row.number, as_of)
             try:
                 yield NamespaceIndex(
-                    session, row, partition, self._embedder, now, as_of, filter, true_at, ends
+                    session, row, partition, self._embedder, now, as_of, filter, true_at, ends, former=former
                 )
             except MemorataError:
                 raise
@@ -253,12 +255,15 @@ class Store(Facet):
         as_of: datetime | None = None,
         filter: Filter | None = None,
         true_at: datetime | None = None,
+        former: bool = False,
         fresh: bool = True,
     ) -> tuple[_Result, str]:
         """Return what `work` finds in a :meth:`view`, perhaps of a replica, as :meth:`attempt` does."""
 
         def once() -> _Result:
-            with self.view(namespace, now, as_of=as_of, filter=filter, true_at=true_at) as view:
+            with self.view(
+                namespace, now, as_of=as_of, filter=filter, true_at=true_at, former=former
+            ) as view:
                 return work(view)
 
         return self._database.attempt(once, replica=True, fresh=fresh)

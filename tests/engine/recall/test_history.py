@@ -52,15 +52,60 @@ def test_now_the_newest_of_two_homes_comes_first(memory: Engine, clock: Clock) -
     assert result.trace is not None
 
 
-def test_what_the_newer_one_says_is_told_where_it_is_no_hit(memory: Engine, clock: Clock) -> None:
+def test_the_newer_one_takes_the_place_of_the_older_though_the_query_does_not_find_it(
+    memory: Engine, clock: Clock
+) -> None:
     old, new = homes(memory, clock)
-    (hit,) = result = memory.recall("where do I live well and cheaply?", limit=1)
-    assert (hit.memory.id, [(each.id, each.newer) for each in result.history]) == (old, [(old, new)])
-    assert "Paris" in result.history[0].text
+    query = "where do I live well and cheaply?"
+    (hit,) = result = memory.recall(query, limit=1)
+    assert (hit.memory.id, [(each.id, each.newer) for each in result.history]) == (new, [(old, new)])
+    assert "Rome" in result.history[0].text
     assert result.as_dict()["history"][0]["text"] == result.history[0].text
-    # Who filters is told that there is something newer, and not what it says.
-    (filtered,) = memory.recall("where do I live?", limit=1, until=START + timedelta(days=1)).history
-    assert (filtered.newer, filtered.text) == (new, "")
+    assert hit.explanation.adds_up()
+    assert hit.confidence == memory.recall(query, limit=2).hits[1].confidence
+    # Within a filter the newer one may be unwanted: its id is given, and not its text.
+    filtered = memory.recall("where do I live?", limit=1, until=START + timedelta(days=1))
+    assert [each.memory.id for each in filtered.hits] == [old]
+    assert [(each.newer, each.text) for each in filtered.history] == [(new, "")]
+
+
+def test_a_correction_is_found_by_the_words_of_what_it_supersedes(memory: Engine, clock: Clock) -> None:
+    old = memory.remember("I live in Leipzig, near the zoo").id
+    for text in ("Anna likes green tea", "The zoo opens at nine", "Bob works at the bank"):
+        memory.remember(text)
+    clock.now += timedelta(days=400)
+    new = memory.correct(old, "We have moved to Valencia")
+    result = memory.recall("where do I live, near the zoo?", limit=2)
+    assert result.hits[0].memory.id == new.id
+    assert old not in [hit.memory.id for hit in result.hits]
+    assert [(each.id, each.newer) for each in result.history] == [(old, new.id)]
+    assert result.history[0].text == "I live in Leipzig, near the zoo"
+    assert result.hits[0].explanation.adds_up()
+    assert "newer than" in str(result.hits[0].explanation)
+    # Three in a chain are one place, which leaves room for another hit.
+    newest = memory.correct(new.id, "We have moved to Oslo")
+    result = memory.recall("where do I live, near the zoo?", limit=2)
+    assert result.hits[0].memory.id == newest.id
+    assert len(result.hits) == 2
+    # The older ones are found by their time.
+    then = memory.recall("where do I live, near the zoo?", as_of=START + timedelta(days=1))
+    assert then.hits[0].memory.id == old
+    # A successor that was forgotten is not shown.
+    memory.forget(newest.id)
+    assert newest.id not in [hit.memory.id for hit in memory.recall("where do I live, near the zoo?").hits]
+
+
+def test_feedback_is_taken_on_a_hit_in_the_place_of_another(memory: Engine, clock: Clock) -> None:
+    old, new = homes(memory, clock)
+    result = memory.recall("where do I live well and cheaply?", limit=1)
+    assert [hit.memory.id for hit in result.hits] == [new]
+    memory.feedback.record(result.id, new, "thumbs", "up")
+    (given,) = memory.feedback.list()
+    assert (given.feedback.memory_id, given.features != {}) == (new, True)
+    corrected = memory.correct(new, "I live in a tent in the forest")
+    result = memory.recall("where do I live well and cheaply?", limit=1)
+    memory.feedback.record(result.id, result.hits[0].memory.id, "thumbs", "up")
+    assert corrected.id != old
 
 
 def test_what_was_is_asked_for_by_its_time(memory: Engine, clock: Clock) -> None:
@@ -99,16 +144,25 @@ def note(newer: str, older: str) -> Contradiction:
 def test_the_newest_of_three_passes_both_others() -> None:
     hits = [hit("rome", 0.9, 0), hit("tea", 0.8, 0), hit("oslo", 0.7, 1), hit("paris", 0.6, 2)]
     notes = [note("oslo", "rome"), note("paris", "rome"), note("paris", "oslo")]
-    order, moved, history = newest_first(hits, notes)
-    assert [each.memory.id for each in moved] == ["paris", "oslo", "rome", "tea"]
-    assert order == [3, 2, 0, 1]
-    assert [each.score for each in moved] == [0.9, 0.9, 0.9, 0.8]
-    assert all(each.explanation.value == each.score for each in moved)
-    assert len(history) == 3
+    newest = newest_first(hits, notes, limit=4)
+    assert [each.memory.id for each in newest.hits] == ["paris", "oslo", "rome", "tea"]
+    assert newest.ranks == (3, 2, 0, 1)
+    assert [each.score for each in newest.hits] == [0.9, 0.9, 0.9, 0.8]
+    assert all(each.explanation.value == each.score for each in newest.hits)
+    assert len(newest.history) == 3
 
 
-def test_what_is_newer_and_no_hit_is_named() -> None:
+def test_what_is_newer_and_no_hit_is_inserted() -> None:
     hits = [hit("rome", 0.9, 0), hit("tea", 0.8, 0)]
-    _, moved, history = newest_first(hits, [note("paris", "rome")])
-    assert list(moved) == hits
-    assert [each.newer for each in history] == ["paris"]
+    paris = hit("paris", 0.0, 2).memory
+    newest = newest_first(hits, [note("paris", "rome")], unseen={"paris": paris}, limit=2)
+    assert [each.memory.id for each in newest.hits] == ["paris", "rome"]
+    assert newest.hits[0].explanation.value == newest.hits[0].score == 0.9
+    assert newest.ranks == (0, 0)
+
+
+def test_what_is_newer_and_may_not_be_shown_is_named() -> None:
+    hits = [hit("rome", 0.9, 0), hit("tea", 0.8, 0)]
+    newest = newest_first(hits, [note("paris", "rome")], limit=2)
+    assert list(newest.hits) == hits
+    assert [each.newer for each in newest.history] == ["paris"]

@@ -1,7 +1,8 @@
-"""Order of hits that contradict each other: the newest first, the older ones listed as history.
+"""The newer of two memories in the place of the older one, which is listed as history.
 
-A contradiction that was noted and not decided leaves both memories current. A query about the present wants
-the newer one; a query about the past keeps its ranking.
+A memory that was superseded is found by its own words, and what superseded it is shown in its place. A
+contradiction that was noted and not decided leaves both memories current: the newer one is shown before the
+older, whether or not it was found itself. A query about the past keeps its ranking.
 """
 
 from __future__ import annotations
@@ -18,16 +19,17 @@ if TYPE_CHECKING:
     from memorata.store.memory.repeats import Contradiction
 
 EMPTY: Final[Mapping[str, Memory]] = MappingProxyType({})
+_SUPERSEDED: Final = "the newer one superseded it"
 
 
 @frozen
 class Earlier:
-    """A hit that a newer memory contradicts, by a noted contradiction.
+    """A found memory that a newer one superseded, or contradicts by a noted contradiction.
 
-    - `id`: the older memory, one of the hits.
-    - `newer`: the id of the memory that contradicts it; as a hit it comes before.
-    - `reason`: the evidence for a contradiction, in words.
-    - `memory`: the newer one, where it is no hit itself and nothing was filtered.
+    - `id`: the older memory.
+    - `newer`: the id of the newer one; as a hit it comes before.
+    - `reason`: the evidence for a contradiction, or that it is superseded, in words.
+    - `memory`: the older one where it is no hit.
     """
 
     id: str
@@ -37,7 +39,7 @@ class Earlier:
 
     @property
     def text(self) -> str:
-        """The text of the newer memory; empty where that is a hit itself, or not loaded."""
+        """The text of the older memory; empty where that is a hit."""
         return "" if self.memory is None else self.memory.content
 
     def as_dict(self) -> dict[str, Any]:
@@ -45,45 +47,91 @@ class Earlier:
         return {"id": self.id, "newer": self.newer, "reason": self.reason, "text": self.text}
 
 
-def newest_first(
-    hits: Sequence[Hit], notes: Sequence[Contradiction], unseen: Mapping[str, Memory] = EMPTY
-) -> tuple[list[int], tuple[Hit, ...], tuple[Earlier, ...]]:
-    """Return the order of hits in which the newer of a contradiction precedes the older, and the history.
+@frozen
+class Newest:
+    """The hits with the newest of a contradiction first.
 
-    A hit that moves up has the score of the one it passes, and its explanation says so: the larger of its own
-    score and that of the older one. `unseen` are newer memories that are no hits.
+    - `hits`: at most as many as the limit.
+    - `ranks`: for each, its rank among the found ones, or that of the one whose place it takes.
+    - `history`: the older memories.
     """
-    place = {hit.memory.id: rank for rank, hit in enumerate(hits)}
-    contradicted = [note for note in notes if note.older in place]
-    order, moved = list(range(len(hits))), dict(enumerate(hits))
+
+    ranks: tuple[int, ...]
+    hits: tuple[Hit, ...]
+    history: tuple[Earlier, ...] = ()
+
+
+def newest_first(
+    hits: Sequence[Hit],
+    notes: Sequence[Contradiction],
+    successors: Mapping[str, Memory] = EMPTY,
+    unseen: Mapping[str, Memory] = EMPTY,
+    *,
+    limit: int,
+) -> Newest:
+    """Return the hits in which newer memories take the places of older ones.
+
+    - `notes`: contradictions whose older memory is a hit, or its successor.
+    - `successors`: the current memory for each superseded hit; one without any is left out.
+    - `unseen`: newer memories of `notes` that are no hits.
+
+    A hit that takes a place has the larger of its own score and the older one's, and its explanation says so.
+    """
+    ranked: list[tuple[int, Hit]] = []
+    former: list[Earlier] = []
+    placed: set[str] = set()
+    own = {hit.memory.id: hit for hit in hits}
+    for rank, hit in enumerate(hits):
+        if hit.memory.superseded_by is not None:
+            successor = successors.get(hit.memory.id)
+            if successor is None:
+                continue
+            former.append(Earlier(hit.memory.id, successor.id, _SUPERSEDED, hit.memory))
+            hit = _in_place(successor, hit, own.get(successor.id), "superseded")
+        if hit.memory.id not in placed:
+            placed.add(hit.memory.id)
+            ranked.append((rank, hit))
+    created = {hit.memory.id: hit.memory.created_at for _, hit in ranked}
+    contradicted = [note for note in notes if note.older in created]
     # The oldest first, so that the newest of three passes both others.
-    for note in sorted(contradicted, key=lambda note: hits[place[note.older]].memory.created_at):
-        if note.newer not in place:
+    for note in sorted(contradicted, key=lambda note: created[note.older]):
+        ids = [hit.memory.id for _, hit in ranked]
+        older = ids.index(note.older)
+        newer = ids.index(note.newer) if note.newer in ids else -1
+        if newer < 0 and note.newer not in unseen:
             continue
-        newer, older = place[note.newer], place[note.older]
-        if order.index(newer) < order.index(older):
-            continue
-        order.remove(newer)
-        order.insert(order.index(older), newer)
-        moved[newer] = _lifted(moved[newer], moved[older])
-    history = tuple(
-        Earlier(note.older, note.newer, note.reason, unseen.get(note.newer)) for note in contradicted
-    )
-    return order, tuple(moved[rank] for rank in order), history
+        if newer < 0:
+            rank, passed = ranked[older]
+            ranked.insert(older, (rank, _in_place(unseen[note.newer], passed, None, "history")))
+        elif newer > older:
+            rank, moved = ranked.pop(newer)
+            passed = ranked[older][1]
+            ranked.insert(older, (rank, _in_place(moved.memory, passed, moved, "history")))
+    shown = ranked[:limit]
+    ids = [hit.memory.id for _, hit in shown]
+    memories = {hit.memory.id: hit.memory for _, hit in ranked}
+    noted = [
+        Earlier(note.older, note.newer, note.reason, None if note.older in ids else memories[note.older])
+        for note in contradicted
+    ]
+    history = tuple(each for each in (*former, *noted) if each.id in ids or each.newer in ids)
+    return Newest(tuple(rank for rank, _ in shown), tuple(hit for _, hit in shown), history)
 
 
-def _lifted(newer: Hit, older: Hit) -> Hit:
+def _in_place(memory: Memory, older: Hit, found: Hit | None, what: str) -> Hit:
+    """Return the hit of a newer memory in the place of an older hit; `found` is its own hit, if any."""
+
     def explain() -> Explanation:
-        passed = Explanation.leaf(
-            "score of what it contradicts",
-            older.score,
-            f"newer than {older.memory.id}, which stays as history",
-        )
-        return Explanation.of("max", "newest of a contradiction", [newer.explanation, passed])
+        note = f"newer than {older.memory.id}, which is {what}"
+        passed = Explanation.of("max", "score of the older one", [older.explanation], note)
+        parts = [passed] if found is None else [found.explanation, passed]
+        return Explanation.of("max", "newest of a contradiction", parts)
 
+    if found is None:
+        return Hit(memory, older.score, explain, lambda: older.confidence)
     return Hit(
-        newer.memory,
-        max(newer.score, older.score),
+        memory,
+        max(found.score, older.score),
         explain,
-        lambda: max(newer.confidence, older.confidence),
+        lambda: max(found.confidence, older.confidence),
     )

@@ -132,6 +132,15 @@ class Request:
         )
 
     @property
+    def unrestricted(self) -> bool:
+        """Whether nothing is filtered, and no moment but the present is asked for.
+
+        A memory outside a filter may be unwanted, or not allowed to be read.
+        """
+        moments = (self.as_of, self.true_at, self.since, self.until)
+        return self.filter is None and not self.sessions and all(moment is None for moment in moments)
+
+    @property
     def seen(self) -> Filter | None:
         """The filter, without untrusted memories where the recipe gives them no weight.
 

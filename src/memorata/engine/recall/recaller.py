@@ -23,7 +23,7 @@ from memorata.engine.recall.evidence import (
     requirements_of,
 )
 from memorata.engine.recall.fusion import Trace, blends_two
-from memorata.engine.recall.history import EMPTY, Earlier, newest_first
+from memorata.engine.recall.history import EMPTY, Newest, newest_first
 from memorata.engine.recall.hits import grouped, hits_at, sessions_within
 from memorata.engine.recall.query import (
     Names,
@@ -50,6 +50,7 @@ from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.runtime import Runtime
 from memorata.index.codes import Floats
 from memorata.index.index import Index
+from memorata.index.record import replaced
 from memorata.model import checks
 from memorata.model.hit import Hit
 from memorata.rank.records import best_sessions
@@ -140,15 +141,16 @@ class Recaller:
             )
         embedded = searched.embedded
         query = embedded.query
-        order, hits, history = self._newest_first(request, searched)
-        shown, refused = len(hits), searched.refused
+        newest = self._newest_first(request, searched)
+        hits, shown, refused = newest.hits, len(newest.hits), searched.refused
         if request.budget is not None:
             shown = within_budget([hit.memory.content for hit in hits], request.budget)
             refused = refused[: within_budget([hit.memory.content for hit in refused], request.budget)]
+        positions = [*dict.fromkeys(searched.positions[rank] for rank in newest.ranks[:shown])]
         done = perf_counter()
         return RecallResult(
             hits=hits[:shown],
-            history=history,
+            history=newest.history,
             sessions=sessions_within(searched.sessions, shown),
             degraded=self._degraded(
                 request,
@@ -171,9 +173,7 @@ class Recaller:
                 "embedding": embedded.seconds * 1e3,
                 "search": (done - read_at - embedded.seconds) * 1e3,
             },
-            trace=None
-            if searched.trace is None
-            else searched.trace.seen([searched.positions[rank] for rank in order[:shown]]),
+            trace=None if searched.trace is None else searched.trace.seen(positions),
             change=searched.change,
             methods=searched.methods,
             period=searched.period,
@@ -200,22 +200,21 @@ class Recaller:
             name, noise = embedder.name if vector is not None else "", embedder.similarity_threshold
         return _Embedded(query, vector, failure_reason, name, noise, perf_counter() - started)
 
-    def _newest_first(
-        self, request: Request, searched: _SearchResult
-    ) -> tuple[Sequence[int], tuple[Hit, ...], tuple[Earlier, ...]]:
-        """Return the hits with the newest of a contradiction first, unless the query is about the past."""
+    def _newest_first(self, request: Request, searched: _SearchResult) -> Newest:
+        """Return the hits with newer memories in the places of older ones; as they are for the past."""
         hits, namespace = searched.hits, request.namespace
         past = searched.period is not None and searched.period.end <= request.now
         about_past = past or request.as_of or request.true_at or request.sessions
         if about_past or not hits:
-            return range(len(hits)), hits, ()
-        store, ids = self.runtime.store.contradictions, [hit.memory.id for hit in hits]
-        notes = store.of_older(namespace, ids, searched.change)
-        unseen = {note.newer for note in notes}.difference(ids)
-        # A memory outside the filter may be unwanted, or not allowed to be read.
-        unfiltered = request.filter is None and request.since is None and request.until is None
-        newer = store.newer(namespace, list(unseen), request.now) if unseen and unfiltered else EMPTY
-        return newest_first(hits, notes, newer) if notes else (range(len(hits)), hits, ())
+            return Newest(tuple(range(len(hits))), hits)
+        store = self.runtime.store.contradictions
+        former = [hit.memory.id for hit in hits if hit.memory.superseded_by is not None]
+        successors = store.successors(namespace, former, request.now) if former else EMPTY
+        ids = {hit.memory.id for hit in hits} | {memory.id for memory in successors.values()}
+        notes = store.of_older(namespace, [*ids], searched.change)
+        unseen = {note.newer for note in notes} - ids if request.unrestricted else set()
+        newer = store.newer(namespace, [*unseen], request.now) if unseen else EMPTY
+        return newest_first(hits, notes, successors, newer, limit=request.limit)
 
     def _named(self, request: Request, query: ParsedQuery, names: Names) -> ParsedQuery:
         """Return the query with the speakers that it names."""
@@ -247,6 +246,7 @@ class Recaller:
             as_of=request.as_of,
             filter=request.seen,
             true_at=request.true_at,
+            former=request.unrestricted,
             fresh=request.fresh,
         )
         return self.runtime.mended([request.namespace], look)
@@ -272,6 +272,10 @@ class Recaller:
         calibrated = recipe.least_similarity == _CALIBRATED
         view = bounded(everything, request.since, request.until)
         scope, unread = self._scope(request, query, view)
+        if scope is not None and scope.period.end <= request.now and request.unrestricted:
+            # What was corrected says nothing of the past that the newer one does not.
+            slots = view.without(None, ())
+            view = view.restricted(slots[~replaced(view.records(slots))])
         restricts, languages = recipe.temporal == "restrict", self.meaning.languages
         context = RecallContext(
             view=view if scope is None or not restricts else scope.view(view),
@@ -315,15 +319,20 @@ class Recaller:
             # A diverse ranking must stay in the order it was made.
             varied = recipe.diversity != "none" or recipe.per_session
             depth = recipe.text_depth if request.limit and not varied else 0
-            positions = range(min(max(request.limit, depth), ranked.slots.size))
-            hits, rejected, estimates = hits_at(ranked, positions, view, requirements, depth, request.limit)
+            # One that takes the place of several leaves room for others.
+            limit = request.limit
+            if limit and request.unrestricted:
+                limit += int(replaced(view.records(ranked.slots)).sum())
+            positions = range(min(max(limit, depth), ranked.slots.size))
+            hits, rejected, estimates = hits_at(ranked, positions, view, requirements, depth, limit)
             positions = list(map(positions.__getitem__, estimates.order))
         refused: tuple[Hit, ...] = ()
         answered = estimates.answered() if recipe.min_confidence else 1.0
         if hits and answered < recipe.min_confidence:
             missed = MissedThreshold("answer", answered, recipe.min_confidence)
             rejected = Rejected(hits[0], (missed,))
-            refused = tuple(replace(hit, refused=True) for hit in hits)
+            current = (hit for hit in hits[: request.limit] if hit.memory.superseded_by is None)
+            refused = tuple(replace(hit, refused=True) for hit in current)
             hits, sessions, positions = (), (), ()
         return _SearchResult(
             embedded,

@@ -75,11 +75,29 @@ class ContradictionStore(Facet):
         self, session: Session, namespace: Namespace, ids: Sequence[str], now: datetime
     ) -> dict[str, Memory]:
         """Return memories by id; not one that has expired, or is gone."""
-        slots = [*slots_of(session, namespace.number, ids).values()]
-        memories = read_memories(session, namespace, slots).values()
-        return {
-            memory.id: memory for memory in memories if memory.expires_at is None or memory.expires_at > now
-        }
+        return _unexpired(session, namespace, ids, now)
+
+    @reads_namespace(dict)
+    def successors(
+        self, session: Session, namespace: Namespace, ids: Sequence[str], now: datetime
+    ) -> dict[str, Memory]:
+        """Return the current memory at the end of the chain of each superseded one, by the older id.
+
+        None for one whose successor was forgotten, purged or has expired.
+        """
+        ends = {id_: id_ for id_ in ids}
+        shown: set[str] = set()
+        while unread := set(ends.values()) - shown:
+            rows = session.execute(
+                f"SELECT id, superseded_by, forgotten_at FROM memories WHERE +namespace = ? "
+                f"AND id IN ({marks(unread)})",
+                (namespace.number, *unread),
+            ).fetchall()
+            shown |= {id_ for id_, by, forgotten in rows if by is None and forgotten is None}
+            links = {id_: by for id_, by, _ in rows if by is not None}
+            ends = {older: links.get(end, end) for older, end in ends.items() if end in links or end in shown}
+        memories = _unexpired(session, namespace, list(shown), now)
+        return {older: memories[end] for older, end in ends.items() if end in memories}
 
     @writes_namespace
     def note(self, session: Session, namespace: str, remarks: Sequence[Contradiction]) -> None:
@@ -152,3 +170,12 @@ class ContradictionStore(Facet):
             Contradiction(newer, older, cue, reason, moment(at), verdict, by, because, instant(decided))
             for newer, older, cue, reason, at, verdict, by, because, decided in rows
         ]
+
+
+def _unexpired(
+    session: Session, namespace: Namespace, ids: Sequence[str], now: datetime
+) -> dict[str, Memory]:
+    """Return memories by id, without those that are gone or have expired."""
+    slots = [*slots_of(session, namespace.number, ids).values()]
+    memories = read_memories(session, namespace, slots).values()
+    return {memory.id: memory for memory in memories if memory.expires_at is None or memory.expires_at > now}
