@@ -47,7 +47,11 @@ def test_many_are_made_at_once_and_known_ids_left_as_they_are(client: TestClient
 
 def test_one_bad_item_and_nothing_is_written(client: TestClient, engine: Engine) -> None:
     items = [{"content": "good"}, {"content": "bad", "confidence": 2}]
-    assert problem(client.post("/v1/memories/batch", json={"items": items})) == (422, "invalid")
+    answer = client.post("/v1/memories/batch", json={"items": items})
+    assert problem(answer) == (422, "invalid")
+    assert "items[1].confidence" in answer.text
+    blank = client.post("/v1/memories/batch", json={"items": [{"content": "good"}, {"content": "\x1c"}]})
+    assert (problem(blank), "items[1].content" in blank.text) == ((422, "invalid"), True)
     assert engine.list().memories == ()
 
 

@@ -50,10 +50,14 @@ _LOG: Final = logging.getLogger(__name__)
 
 @frozen(eq=False)
 class CallerVector:
-    """The vector of a memory that its caller computed, and the embedder it is from; None for the current."""
+    """The vector of a memory that its caller computed, and the embedder it is from; None for the current.
+
+    `item` is the argument that the vector is a part of, if it is.
+    """
 
     vector: checks.Numbers
     embedder: str | None = None
+    item: str = ""
 
 
 @frozen
@@ -74,7 +78,7 @@ class Embedding:
         that is saved would disclose it. Vectors of the caller (`own_vectors`) are checked, and not changed.
         """
         if any(vector is not None for vector in own_vectors):
-            own_rows = [None if vector is None else self._of_caller(vector) for vector in own_vectors]
+            own_rows = [None if vector is None else self._checked_own(vector) for vector in own_vectors]
             missing = [place for place, rows in enumerate(own_rows) if rows is None]
             embedded = iter(self.documents([texts[at] for at in missing], [namespaces[at] for at in missing]))
             return [
@@ -143,6 +147,12 @@ class Embedding:
         except _FAILURES as error:
             return None, f"the embedder failed, words only: {error}"
         return row, ""
+
+    def _checked_own(self, vector: CallerVector) -> Floats:
+        try:
+            return self._of_caller(vector)
+        except InvalidArgument as error:
+            raise error.inside(vector.item) if vector.item else error from None
 
     def _of_caller(self, vector: CallerVector) -> Floats:
         """Return the vectors of a text that a caller embedded, one row, or raise if they are of no use."""

@@ -15,7 +15,7 @@ from memorata.mcp.answers import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
 Id = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^\S+$")]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Word = Annotated[str, Field(min_length=1, max_length=60)]
-Text = Annotated[str, Field(min_length=1, max_length=100_000)]
+Text = Annotated[str, Field(min_length=1, max_length=100_000, pattern=r"\S")]
 Budget = Annotated[
     int,
     Field(

@@ -99,6 +99,11 @@ class InvalidArgument(MemorataError, ValueError):
         self.argument, self.value, self.expected = argument, value, expected
         super().__init__(f"{argument} must be {expected}, got {shown(value)}")
 
+    def inside(self, outer: str) -> InvalidArgument:
+        """Return the error of the same value as a part of `outer`: ``items[3].content``."""
+        argument = f"{outer}.{self.argument}" if self.argument else outer
+        return InvalidArgument(argument, self.value, self.expected)
+
 
 class NotGiven(InvalidArgument):
     """An argument that is needed here and was left out; `when` ends the sentence "… must be given"."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import count
+from itertools import chain, count
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import memorata
 from memorata.dedupe.cue_words import CHANGES, NEGATIONS, SLOTS, SPEAKERS
 from memorata.engine import Engine
+from memorata.model.errors import InvalidArgument
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 NUMBER = count()
@@ -63,6 +65,37 @@ def test_a_speaker_of_nothing_but_blanks_has_no_name(memory: Engine) -> None:
     for text in ("I live in Rome.", "I live in Paris now.", "Sold the car.", "My sister moved."):
         memory.remember(text, namespace=path, source={"speaker": " \x1c"})
     assert len(memory.list(namespace=path).memories) == 4
+
+
+@pytest.mark.parametrize("fill", ["{}", "https://example.org/{}", "/srv/{}/x", "@{}", "#{}", "a@{}.example"])
+def test_a_name_that_is_too_long_is_left_out_of_those_of_its_memory(memory: Engine, fill: str) -> None:
+    for name in ("X" * 20_000, "ab_c." * 4_000 + "x", "A-1" * 7_000):
+        texts = [f"Anna met Bob at {fill.format(name)} today.", "Anna met Cyd."]
+        long, short = memory.remember_many(texts, namespace=f"n{next(NUMBER)}")
+        assert max(map(len, long.entities)) < 10_000
+        assert "Bob" in long.entities
+        assert "Cyd" in short.entities
+
+
+@pytest.mark.parametrize(
+    ("item", "refused"),
+    [
+        ("", "items[1002].content must be text that is not blank"),
+        ({"content": "tea", "confidence": 7}, "items[1002].confidence must be a number from 0 to 1, got 7"),
+        ({"content": "tea", "tags": ["a", 5]}, "items[1002].tags[1] must be a string, got 5"),
+        ({"content": "tea", "vector": [1, 0]}, "items[1002].vector must be of shape"),
+        ({"content": "tea", "place": {"lat": 91, "lon": 0}}, "items[1002].lat must be a number"),
+        ({"text": "tea"}, "items[1002] must be a memory, a mapping with a content, or a text"),
+    ],
+)
+def test_an_error_in_a_batch_names_its_item(memory: Engine, item: Any, refused: str) -> None:
+    path = f"n{next(NUMBER)}"
+    texts = (f"note {place}" for place in range(1_002))
+    with pytest.raises(InvalidArgument) as caught:
+        memory.remember_many(chain(texts, [item, "tea"]), namespace=path)
+    assert str(caught.value).startswith(refused)
+    assert refused.startswith(caught.value.argument)
+    assert len(memory.list(namespace=path, limit=2_000).memories) == 1_000
 
 
 @pytest.mark.untraced

@@ -44,10 +44,23 @@ class Drafts:
         return self._annotated(memory, *self._names_in([memory]))
 
     def from_items(
-        self, items: Sequence[Memory | Mapping[str, Any] | str], namespace: str, *, verbatim: bool = False
+        self,
+        items: Sequence[Memory | Mapping[str, Any] | str],
+        namespace: str,
+        *,
+        verbatim: bool = False,
+        first: int = 0,
     ) -> list[Memory]:
-        """Return the memories of a batch; names are not read in those that have some, nor with `verbatim`."""
-        unread = [self._unparsed(item, namespace) for item in items]
+        """Return the memories of a batch; names are not read in those that have some, nor with `verbatim`.
+
+        Errors name an item by its number; that of the first is `first`.
+        """
+        unread = []
+        for number, item in enumerate(items, first):
+            try:
+                unread.append(self._unparsed(item, namespace))
+            except InvalidArgument as error:
+                raise error.inside(f"items[{number}]") from error
         is_read = [not isinstance(item, Memory) or not (verbatim or item.entities) for item in items]
         names = iter(self._names_in(list(compress(unread, is_read))))
         return [
@@ -93,7 +106,7 @@ class Drafts:
             return self._built_memory(item, namespace, {})
         # Asking whether a dictionary is a Mapping would take longer than looking into it.
         if (type(item) is not dict and not isinstance(item, Mapping)) or "content" not in item:
-            raise InvalidArgument("items", item, "memories, mappings with a content, or texts")
+            raise InvalidArgument("", item, "a memory, a mapping with a content, or a text")
         if not _FIELD_NAMES.issuperset(item):
             _check_details(name for name in item if name not in ("content", "namespace"))
         return self._filled({**item, "namespace": item.get("namespace") or namespace})

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from memorata.model.entity import Entity, Relation
-from memorata.model.memory import Memory
+from memorata.model.memory import MAX_NAME, Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.store import Store
 from memorata.text.entities import EntityExtractor, Extraction
@@ -190,7 +190,7 @@ class NameIndex:
         names = {folded(name): name for name in reversed(explicit)}
         for mention in extraction.mentions:
             key = folded(mention.text)
-            if key and key not in names:
+            if key and key not in names and len(mention.text) <= MAX_NAME:
                 owner = None if gazetteer is None else gazetteer.owner(mention.text)
                 if owner is not None and is_only_word(mention.text, text):
                     continue

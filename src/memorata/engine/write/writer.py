@@ -91,12 +91,14 @@ class Writer:
         mode: DedupeMode,
         *,
         verbatim: bool,
+        first: int = 0,
     ) -> list[Memory]:
-        """Add the items of one transaction, but those whose ids are known."""
-        items, vectors = _vectors_apart(batch)
+        """Add the items of one transaction, but those whose ids are known; `first` numbers the first one."""
+        items, vectors = _vectors_apart(batch, first)
 
         def write() -> list[Memory]:
-            drafts, kept_vectors = self.drafts.from_items(items, whose, verbatim=verbatim), vectors
+            drafts = self.drafts.from_items(items, whose, verbatim=verbatim, first=first)
+            kept_vectors = vectors
             # Only an item that brought its own id can be known already.
             identified = [draft for draft, item in zip(drafts, items, strict=True) if has_id(item)]
             if existing := self._store.known([(draft.namespace, draft.id) for draft in identified]):
@@ -123,7 +125,7 @@ class Writer:
         done = 0
         for batch in batches(items, BATCH):
             with gc_paused():
-                remembered += self.add_items(batch, whose, mode, verbatim=verbatim)
+                remembered += self.add_items(batch, whose, mode, verbatim=verbatim, first=done)
             done += len(batch)
             progress(done)
         return remembered
@@ -235,17 +237,18 @@ def stored_entries(runtime: Runtime, memories: Sequence[Memory], to: str | None 
 
 
 def _vectors_apart(
-    batch: Sequence[Memory | Mapping[str, Any] | str],
+    batch: Sequence[Memory | Mapping[str, Any] | str], first: int
 ) -> tuple[Sequence[Memory | Mapping[str, Any] | str], Sequence[CallerVector | None]]:
     """Return the items of a batch without the vectors that some bring, and these; none where none does."""
     if not any(isinstance(item, Mapping) and "vector" in item for item in batch):
         return batch, ()
     items: list[Memory | Mapping[str, Any] | str] = []
     vectors: list[CallerVector | None] = []
-    for item in batch:
+    for number, item in enumerate(batch, first):
         bare = {**item} if isinstance(item, Mapping) else {}
         vector = bare.pop("vector", None)
-        vectors.append(None if vector is None else CallerVector(vector, bare.get("embedder") or None))
+        own = None if vector is None else CallerVector(vector, bare.get("embedder") or None, f"items[{number}]")
+        vectors.append(own)
         items.append(bare or item)
     return items, vectors
 
