@@ -247,8 +247,8 @@ def _vectors_apart(
     for number, item in enumerate(batch, first):
         bare = {**item} if isinstance(item, Mapping) else {}
         vector = bare.pop("vector", None)
-        own = None if vector is None else CallerVector(vector, bare.get("embedder") or None, f"items[{number}]")
-        vectors.append(own)
+        embedder, argument = bare.get("embedder") or None, f"items[{number}]"
+        vectors.append(None if vector is None else CallerVector(vector, embedder, argument))
         items.append(bare or item)
     return items, vectors
 
