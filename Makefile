@@ -2,12 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SATELLITES := $(wildcard packages/*)
 ENV := $(VENV)/.installed
 BENCH_ENV := $(VENV)/.installed-bench
 BROWSER := $(VENV)/.browser
 MODELS := $(VENV)/.models
 # A package that names its public things shows only those; its rooms are named here.
-DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model text rank graph geo dedupe embed index store engine evaluate learn service http mcp web)
+DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model text rank graph geo dedupe embed index store engine service http mcp web) memorata_lab
 # All packages together have a gate in pyproject.toml; these a higher one of their own.
 CORE := src/memorata/model/*,src/memorata/text/*,src/memorata/rank/*,src/memorata/graph/*,src/memorata/geo/*,src/memorata/dedupe/*
 export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
@@ -19,11 +20,11 @@ help:  ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 # Bytecode is made of what is imported, when it is first: most of what is installed never is.
-$(ENV): pyproject.toml deploy/constraints.txt .ci/install.py Makefile
+$(ENV): pyproject.toml $(wildcard packages/*/pyproject.toml) deploy/constraints.txt .ci/install.py Makefile
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Memorata needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 ...")'
 	@echo "Setting up $(VENV), once: it takes a few minutes."
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python .ci/install.py --constraint deploy/constraints.txt --editable '.[dev]'
+	$(BIN)/python .ci/install.py --constraint deploy/constraints.txt --editable '.[dev]' $(addprefix --editable ,$(SATELLITES))
 	@touch $@
 
 # Exact versions: with hashes for the image, without for the checks, which also install what is not listed yet.

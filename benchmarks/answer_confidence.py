@@ -1,9 +1,9 @@
 """Learn what texts say for hits, and how likely hits answer; measure both with every set left out once.
 
 ``python -m benchmarks.answer_confidence FOLDER CACHE [--sets a,b] [--embedders a,b] [--images FOLDER]``
-where FOLDER has sets in the form of :mod:`memorata.evaluate.suite` and CACHE is where vectors and candidates
-are kept. Learns the weights of :mod:`memorata.engine.recall.evidence` on all embedders together, prints what
-weights learnt on all *other* sets reach on each set with each embedder, then those learnt on all;
+where FOLDER has sets in the form of :mod:`memorata_lab.evaluate.suite` and CACHE is where vectors and
+candidates are kept. Learns the weights of :mod:`memorata.engine.recall.evidence` on all embedders together,
+prints what weights learnt on all *other* sets reach on each set with each embedder, then those learnt on all;
 ``--images`` draws it.
 """
 
@@ -23,9 +23,9 @@ from memorata.engine import RECIPES
 from memorata.engine.recall.evidence import EVIDENCE, FEATURES, RECALL_FEATURES, text_evidence
 from memorata.engine.recall.result import RecallResult
 from memorata.engine.settings import Settings
-from memorata.evaluate.cached_embedder import CachedEmbedder
-from memorata.evaluate.metrics import auroc, risk_coverage
-from memorata.evaluate.suite import QuestionScore, run_suite
+from memorata_lab.evaluate.cached_embedder import CachedEmbedder
+from memorata_lab.evaluate.metrics import auroc, risk_coverage
+from memorata_lab.evaluate.suite import QuestionScore, run_suite
 
 LONG_SETS = ("beam100k", "realmem", "longmemeval_s")
 """Sets of long texts, read with the static model alone."""

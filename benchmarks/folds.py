@@ -3,9 +3,9 @@
 Each lever is taken away, halved and doubled by itself, and a few settings are drawn that turn all of them at
 once. A fold (a whole conversation of LoCoMo; a fifth of MuSiQue's or of LongMemEval's questions) is held out,
 the best setting by mean nDCG@10 is picked on the rest and judged on the fold (Stone 1974;
-:mod:`memorata.learn.validation`). LongMemEval is turned by the same levers as LoCoMo, and ranks sessions. So
-the picked row has seen none of the questions it is measured on; the shipped row was chosen by people who had
-seen them all, which is what this checks.
+:mod:`memorata_lab.learn.validation`). LongMemEval is turned by the same levers as LoCoMo, and ranks
+sessions. So the picked row has seen none of the questions it is measured on; the shipped row was chosen by
+people who had seen them all, which is what this checks.
 
 Run ``python -m benchmarks.folds --cache vectors.db``; ``--only musique`` for one set.
 """
@@ -23,10 +23,10 @@ from rich.console import Console
 
 from benchmarks.quality import FOLDER, SETS, measured
 from memorata.engine import RECIPES
-from memorata.evaluate.significance import paired_bootstrap
-from memorata.learn.search import GridScores
-from memorata.learn.validation import Fold, grouped_folds, judge
 from memorata.model.checks import FloatArray
+from memorata_lab.evaluate.significance import paired_bootstrap
+from memorata_lab.learn.search import GridScores
+from memorata_lab.learn.validation import Fold, grouped_folds, judge
 
 Changes = Mapping[str, float]
 SHIPPED = "shipped"

@@ -25,10 +25,10 @@ import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
 import numpy as np
 
 from benchmarks.simulation import peeking_trials, questions_needed, simulated_clicks, tuning_trials
-from memorata.learn.calibration import fit_logistic, out_of_fold, reliability
-from memorata.learn.plots import draw_calibration, draw_drift, draw_grid, draw_thresholds
-from memorata.learn.retune import Event, retune
-from memorata.learn.thresholds import at_precision, by_f1, threshold_curve
+from memorata_lab.learn.calibration import fit_logistic, out_of_fold, reliability
+from memorata_lab.learn.plots import draw_calibration, draw_drift, draw_grid, draw_thresholds
+from memorata_lab.learn.retune import Event, retune
+from memorata_lab.learn.thresholds import at_precision, by_f1, threshold_curve
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 

@@ -17,8 +17,8 @@ from typing import Any, Final
 import memorata
 from memorata import Engine
 from memorata.engine.recall.result import RecallResult
-from memorata.evaluate.dataset import Document, Haystack
-from memorata.evaluate.datasets.conversations import read_locomo
+from memorata_lab.evaluate.dataset import Document, Haystack
+from memorata_lab.evaluate.datasets.conversations import read_locomo
 
 PARTS: Final = ("parts/large", "parts/middle", "parts/small")
 _SHARES: Final = (0, 0, 0, 0, 0, 0, 1, 1, 1, 2)

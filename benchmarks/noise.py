@@ -20,7 +20,7 @@ import numpy as np
 
 from memorata._environment import models_folder
 from memorata.embed import Resources, Vectors, open_embedder
-from memorata.evaluate.datasets.conversations import read_locomo
+from memorata_lab.evaluate.datasets.conversations import read_locomo
 
 QUANTILE = 0.99
 

@@ -24,12 +24,12 @@ from memorata._environment import models_folder
 from memorata.embed import Resources, open_embedder
 from memorata.embed.description import hub_cache
 from memorata.engine import RECIPES
-from memorata.evaluate.cached_embedder import CachedEmbedder
-from memorata.evaluate.dataset import Question
-from memorata.evaluate.datasets import open_dataset
-from memorata.evaluate.run_file import Run, read_run
-from memorata.evaluate.runner import run
-from memorata.evaluate.scores import Scores, compare, score
+from memorata_lab.evaluate.cached_embedder import CachedEmbedder
+from memorata_lab.evaluate.dataset import Question
+from memorata_lab.evaluate.datasets import open_dataset
+from memorata_lab.evaluate.run_file import Run, read_run
+from memorata_lab.evaluate.runner import run
+from memorata_lab.evaluate.scores import Scores, compare, score
 
 _NAMES: Final = ("balanced", "bm25", "vector")
 _MEASURES: Final = ("any@5", "any@10", "mrr", "ndcg@10")

@@ -27,11 +27,11 @@ from benchmarks.quality import FOLDER, SETS
 from memorata._environment import models_folder
 from memorata.embed import Resources, open_embedder
 from memorata.embed.description import hub_cache
-from memorata.evaluate.cached_embedder import CachedEmbedder
-from memorata.evaluate.datasets import open_dataset
-from memorata.evaluate.runner import document_text
 from memorata.index.codes import closest, sign_bits
 from memorata.index.vectors import MAX_RESCORED, MIN_RESCORED, Vectors, differing
+from memorata_lab.evaluate.cached_embedder import CachedEmbedder
+from memorata_lab.evaluate.datasets import open_dataset
+from memorata_lab.evaluate.runner import document_text
 
 Floats = npt.NDArray[np.float32]
 Search = Callable[[Floats], npt.NDArray[np.intp]]

@@ -1,8 +1,9 @@
 """Tables and bars of what a suite measured.
 
-``memorata eval suite FOLDER --json > sets.json``, then ``python -m benchmarks.sets sets.json [more.json …]
-[--plot FILE]``: a line for each set, a column for each recipe; the plot has bars of hit@5. With ``--ablate``
-a line for each lever: what hit@5 and MRR of each set gain from it, in points; ``·`` where nothing does.
+``memorata lab eval suite FOLDER --json > sets.json``, then ``python -m benchmarks.sets sets.json [more.json
+…] [--plot FILE]``: a line for each set, a column for each recipe; the plot has bars of hit@5. With
+``--ablate`` a line for each lever: what hit@5 and MRR of each set gain from it, in points; ``·`` where
+nothing does.
 """
 
 from __future__ import annotations

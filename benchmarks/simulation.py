@@ -16,13 +16,13 @@ from statistics import NormalDist
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.evaluate.significance import mixture_difference, sign_test
-from memorata.learn.ab_test import Composite, Totals, worth_of
-from memorata.learn.experiments import credit, team_draft
-from memorata.learn.search import GridScores, tune_grid
 from memorata.model import checks
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import InvalidArgument
+from memorata_lab.evaluate.significance import mixture_difference, sign_test
+from memorata_lab.learn.ab_test import Composite, Totals, worth_of
+from memorata_lab.learn.experiments import credit, team_draft
+from memorata_lab.learn.search import GridScores, tune_grid
 
 _RELEVANT = 3
 """Relevant candidates of a question."""

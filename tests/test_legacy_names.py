@@ -15,8 +15,8 @@ from memorata._environment import models_folder
 from memorata.engine.access import ApiKeys
 from memorata.engine.config_file import config_file
 from memorata.engine.settings import Settings, default_db
-from memorata.evaluate.run_file import Answer, RunHeader, RunWriter, read_run
 from memorata.text.secrets import redacted
+from memorata_lab.evaluate.run_file import Answer, RunHeader, RunWriter, read_run
 
 ROOT = Path(__file__).parents[1]
 FORMER = "recollect"

@@ -24,7 +24,6 @@ from memorata.engine.lifecycle import Lifecycle
 from memorata.engine.namespaces import Namespaces
 from memorata.engine.saved_recipes import Recipes
 from memorata.engine.transfer import Imports, Transfer
-from memorata.learn.experiments import Experiments
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -128,18 +127,6 @@ class AsyncFeedbackLog(_Facet[FeedbackLog]):
     list = _threaded(FeedbackLog.list)
 
 
-class AsyncExperiments(_Facet[Experiments]):
-    """The facet `experiments`, awaited."""
-
-    create = _threaded(Experiments.create)
-    list = _threaded(Experiments.list)
-    get = _threaded(Experiments.get)
-    assign = _threaded(Experiments.assign)
-    recall = _threaded(Experiments.recall)
-    status = _threaded(Experiments.status)
-    stop = _threaded(Experiments.stop)
-
-
 class AsyncNamespaces(_Facet[Namespaces]):
     """The facet `namespaces`, awaited."""
 
@@ -215,7 +202,6 @@ class AsyncEngine(_Facet[Engine]):
         self.lifecycle = AsyncLifecycle(engine.lifecycle)
         self.recipes = AsyncRecipes(engine.recipes)
         self.feedback = AsyncFeedbackLog(engine.feedback)
-        self.experiments = AsyncExperiments(engine.experiments)
         self.namespaces = AsyncNamespaces(engine.namespaces)
         self.transfer = AsyncTransfer(engine.transfer)
         self.admin = AsyncAdmin(engine.admin)

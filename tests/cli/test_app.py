@@ -227,7 +227,7 @@ def _commands(module: str) -> list[str]:
 
 
 def test_a_command_is_made_once() -> None:
-    commands = LazyCommands()
+    commands = LazyCommands("memorata.cli", memorata.cli.app)
     assert commands["show"] is commands["show"]
     assert len(dict(commands)) == len(commands)
     with pytest.raises(KeyError, match="shwo"):
@@ -248,7 +248,7 @@ def test_the_shell_completes_a_command_from_those_that_begin_so(home: Path) -> N
 
 
 def test_commands_are_listed_before_they_are_made() -> None:
-    commands = LazyCommands()
+    commands = LazyCommands("memorata.cli", memorata.cli.app)
     assert (list(commands)[:2], commands.get("benc")) == (["remember", "correct"], None)
     assert not any(commands.data.values())
     assert commands["bench"].name == "bench"

@@ -154,7 +154,9 @@ def test_no_error_was_left_out() -> None:
     assert there == set(CODES)
 
 
-@pytest.mark.parametrize("command", [(), ("recall",), ("model",), ("model", "list"), ("tune", "weights")])
+@pytest.mark.parametrize(
+    "command", [(), ("recall",), ("model",), ("model", "list"), ("lab", "tune", "weights")]
+)
 def test_no_type_stands_behind_a_flag(cli: Run, command: tuple[str, ...]) -> None:
     shown = cli(*command, "--help")
     assert shown.code == 0

@@ -19,7 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 def named(heading: str) -> list[str]:
-    """Return what a heading is about: "memorata eval a, b" is about two commands."""
+    """Return what a heading is about: "memorata lab eval a, b" is about two commands."""
     first, *others = heading.split(", ")
     return [first, *(f"{first.rpartition(' ')[0]} {other}" for other in others)]
 
@@ -39,7 +39,8 @@ EVERYWHERE = {
 
 
 def commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:
-    for name, command in group.commands.items():
+    for name in group.list_commands(None):
+        command = group.commands[name]
         if hasattr(command, "commands"):
             yield from commands(command, f"{path} {name}")
         else:
@@ -93,8 +94,8 @@ JSON = {
     "timeline": ("timeline",),
     "recipes": ("recipes", "balanced"),
     "log": ("log",),
-    "retune": ("retune", "--dry-run", "--bounds", "0.1,0.9"),
-    "experiment create": ("experiment", "create", "e", "--variant", "a:0.5", "--variant", "b:0.5"),
+    "lab retune": ("lab", "retune", "--dry-run", "--bounds", "0.1,0.9"),
+    "lab experiment create": ("lab", "experiment", "create", "e", "--variant", "a:0.5", "--variant", "b:0.5"),
     "pin": ("pin", "{tea}"),
     "unpin": ("unpin", "{tea}"),
     "used": ("used", "{tea}"),
@@ -117,10 +118,10 @@ JSON = {
     "backup": ("backup", "copy.db"),
     "doctor": ("doctor",),
     "bench": ("bench", "--memories", "2", "--queries", "2"),
-    "eval facts": ("eval", "facts", "facts.tsv", "--runs", "new"),
-    "eval score": ("eval", "score", "{run}"),
-    "eval compare": ("eval", "compare", "{run}", "{run}"),
-    "eval report": ("eval", "report", "{run}"),
+    "lab eval facts": ("lab", "eval", "facts", "facts.tsv", "--runs", "new"),
+    "lab eval score": ("lab", "eval", "score", "{run}"),
+    "lab eval compare": ("lab", "eval", "compare", "{run}", "{run}"),
+    "lab eval report": ("lab", "eval", "report", "{run}"),
     "model list": ("model", "list"),
     "model verify": ("model", "verify"),
 }
@@ -135,7 +136,7 @@ def test_the_keys_of_the_json_are_described(cli: Run, tea: str, home: Path, name
     (home / "facts.tsv").write_text("Anna likes tea.\tWhat does Anna like?\n")
     run = ""
     if "{run}" in JSON[name]:
-        cli("eval", "facts", "facts.tsv", "--recipe", "bm25")
+        cli("lab", "eval", "facts", "facts.tsv", "--recipe", "bm25")
         (found,) = (home / "runs").glob("*.bm25.jsonl")
         run = str(found)
     ran = cli(*(argument.format(tea=tea, run=run) for argument in JSON[name]), "--json")

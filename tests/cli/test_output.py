@@ -13,7 +13,6 @@ from memorata.cli.output import (
     details,
     dumps,
     embedder_name,
-    interval,
     may_be_drawn_on,
     one_line,
     plain_line,
@@ -22,11 +21,8 @@ from memorata.cli.output import (
     size,
     visible,
 )
-from memorata.evaluate.significance import Difference
-from memorata.learn.validation import FoldResult, Verdict
 from memorata.model.entity import Entity, Place
 from memorata.model.memory import Memory, Source
-from memorata.service.codec import plain
 
 
 def test_control_characters_are_dumps_out_and_lines_and_tabs_stay() -> None:
@@ -140,14 +136,6 @@ def test_without_an_embedder_it_says_so() -> None:
     assert embedder_name("") == "none, words only"
 
 
-def test_a_verdict_holds_nothing_that_json_cannot() -> None:
-    gain = Difference(0.1, float("-inf"), float("inf"), float("nan"))
-    verdict = Verdict(False, "why", {"a": 1}, gain, 0.2, 0.5, (FoldResult({"a": 1}, 0.1, 0.2, 8),))
-    found = plain(verdict.as_dict())
-    assert found["gain"] == {"mean": 0.1, "low": None, "high": None, "p": None}
-    assert found["folds"][0]["questions"] == 8
-
-
 def test_a_pipe_gets_tabs(capsys: object) -> None:
     Output().table(("one", "two"), [("a", "b\nc")])
     assert capsys.readouterr().out == "a\tb c\n"  # type: ignore[attr-defined]
@@ -170,7 +158,6 @@ def test_numbers_and_texts_in_few_words(monkeypatch: pytest.MonkeyPatch) -> None
     assert one_line("first line\n  second line", max_length=16) == "first line seco…"
     assert (counted(1, "memory", "memories"), counted(1200, "hit")) == ("1 memory", "1,200 hits")
     assert (size(999), size(1_500_000)) == ("999 bytes", "1.5 MB")
-    assert interval(Difference(0.125, 0.05, 0.2, 0.01)) == "+0.1250 [+0.0500, +0.2000] p 0.0100"
     assert short_id("m-1") == "m-1"
     assert embedder_name("snowflake-arctic-embed-s-int8@f5e56449:cls") == "snowflake-arctic-embed-s-int8"
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):

@@ -10,10 +10,9 @@ from tests.asgi import TestClient
 
 from memorata import Engine
 from memorata.engine.access import ApiKeys
-from memorata.learn.training_set import TrainingSet
 from memorata.model.errors import NotEnoughData
-from memorata.service import jobs as long_work
 from memorata.service.jobs import Job, Jobs
+from memorata_lab.learn.training_set import TrainingSet
 
 
 def test_a_check_is_begun_looked_at_and_watched_to_its_end(client: TestClient, tea: str) -> None:
@@ -189,7 +188,7 @@ def test_a_long_search_keeps_its_lease(client: TestClient, tea: str, monkeypatch
         tried.append(material)
         raise NotEnoughData("questions", found=0, needed=20)
 
-    monkeypatch.setattr(long_work, "tune_weights", look)
+    monkeypatch.setattr("memorata_lab.jobs.tune_weights", look)
     assert ended(client, "tune", {})["state"] == "failed"
     assert [each.lease is not None for each in tried] == [True]
 

@@ -10,6 +10,7 @@ from memorata.service import jobs as module
 from memorata.service.errors import Overloaded
 from memorata.service.jobs import Job, Jobs, TooManyJobs, Work
 from memorata.service.schemas import DuplicatesJob, MaintenanceJob, ReembedJob, TuningJob
+from memorata_lab.jobs import tune_grid
 
 
 @pytest.fixture
@@ -241,9 +242,7 @@ def test_maintenance_names_memories_by_their_ids_alone(engine: memorata.Engine) 
 def test_tuning_without_feedback_says_that_it_takes_some(engine: memorata.Engine) -> None:
     steps: list[str] = []
     with pytest.raises(NotEnoughData):
-        long_work.tune_grid(
-            engine, "default", TuningJob.model_validate({}), lambda step, *_: steps.append(step)
-        )
+        tune_grid(engine, "default", TuningJob.model_validate({}), lambda step, *_: steps.append(step))
     assert steps[0] == "reading feedback"
 
 

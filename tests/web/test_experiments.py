@@ -7,7 +7,7 @@ import pytest
 from tests.asgi import TestClient
 
 from memorata.engine import Engine
-from memorata.learn.experiments import Experiments, ExperimentStatus
+from memorata_lab.learn.experiments import Experiments, ExperimentStatus
 
 FORM = {
     "name": "more meaning",
@@ -23,7 +23,7 @@ def test_an_experiment_is_started_and_shown(client: TestClient, engine: Engine, 
     assert "Nothing is being compared" in client.get("/experiments").text
     answer = client.post("/experiments", data={"token": token, **FORM, "share": "0.25"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/experiments")
-    running = engine.experiments.list()[0]
+    running = Experiments(engine).list()[0]
     assert [(each.name, each.weight) for each in running.experiment.variants] == [
         ("as it is", 0.75),
         ("much", 0.25),
@@ -38,7 +38,7 @@ def test_an_experiment_is_started_and_shown(client: TestClient, engine: Engine, 
 def test_what_users_did_is_counted(client: TestClient, engine: Engine, token: str) -> None:
     client.post("/experiments", data={"token": token, **FORM})
     for number in range(12):
-        found = engine.experiments.recall("more meaning", f"user {number}", "who drinks tea?")
+        found = Experiments(engine).recall("more meaning", f"user {number}", "who drinks tea?")
         engine.feedback.record(found.id, found.hits[0].memory.id, "click")
     page = client.get("/experiments").text
     users = [int(each) for each in re.findall(r"</td>\s*<td>(\d+)</td><td>\d+</td><td>100.0 %</td>", page)]
@@ -48,7 +48,7 @@ def test_what_users_did_is_counted(client: TestClient, engine: Engine, token: st
 def test_stopping(client: TestClient, engine: Engine, token: str) -> None:
     client.post("/experiments", data={"token": token, **FORM})
     client.post("/experiments/stop", data={"token": token, "name": "more meaning"})
-    assert engine.experiments.list()[0].stopped is not None
+    assert Experiments(engine).list()[0].stopped is not None
     page = client.get("/experiments").text
     assert "stopped 20 May 2026" in page
     assert "Stop it" not in page
@@ -85,7 +85,7 @@ def test_bad_forms_start_nothing(
     client: TestClient, engine: Engine, token: str, change: dict[str, str]
 ) -> None:
     assert client.post("/experiments", data={"token": token, **FORM, **change}).status_code == 400
-    assert engine.experiments.list() == ()
+    assert Experiments(engine).list() == ()
 
 
 def test_nobody_stops_what_does_not_run(client: TestClient, token: str) -> None:

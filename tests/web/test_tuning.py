@@ -11,13 +11,13 @@ import memorata
 from memorata.engine import Engine
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes import Recipe
-from memorata.evaluate.significance import Difference
-from memorata.learn.training_set import TrainingSet
-from memorata.learn.tuning import Tuned
-from memorata.learn.validation import Verdict
-from memorata.web import tuning
 from memorata.web.app import create_pages
-from memorata.web.tuning import HEIGHT, WIDTH, plotted
+from memorata_lab import pages as tuning
+from memorata_lab.evaluate.significance import Difference
+from memorata_lab.learn.training_set import TrainingSet
+from memorata_lab.learn.tuning import Tuned
+from memorata_lab.learn.validation import Verdict
+from memorata_lab.pages import HEIGHT, WIDTH, plotted
 
 LIVE = {"HX-Request": "true"}
 NOW = datetime(2026, 5, 20, tzinfo=UTC)

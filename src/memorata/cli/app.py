@@ -12,15 +12,16 @@ import os
 import sys
 from collections import UserDict
 from collections.abc import Mapping
+from functools import partial
 from importlib import import_module
 from types import ModuleType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Protocol
 
 import typer
 from typer import Option
 from typer.main import get_group
 
-from memorata import __version__
+from memorata import __version__, _satellites
 from memorata.cli.command import GlobalOptions, Group, Session, add_command, guarded, with_global_options
 
 COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -45,33 +46,27 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "admin": {"Administration": "check stats vacuum backup encrypt decrypt reembed index distribute bench"},
     "configuration": {"Administration": "doctor trust", "For programs": "install uninstall"},
     "server": {"For agents": "mcp", "For programs": "serve proxy key"},
-    "feedback": {"Learn from use": "feedback log replay retune"},
+    "feedback": {"Learn from use": "feedback log"},
     "demo": {"Remember and recall": "demo"},
     "models": {"Administration": "model"},
-    "evaluation": {"Administration": "eval"},
-    "tuning": {"Learn from use": "tune experiment"},
 }
 """By module and heading, the commands, in the order in which the help shows them."""
 GROUPS: Final[Mapping[str, tuple[str, Mapping[str | None, str]]]] = {
     "namespace": ("Link, move and split namespaces.", {None: "link unlink links move split"}),
     "key": ("API keys of the server.", {None: "create list revoke"}),
     "model": ("Embedders and re-rankers.", {None: "list install verify remove"}),
-    "eval": (
-        "Measure the recipes on data with labels.",
-        {
-            "Data sets": "longmemeval locomo multihop beir smart facts jsonl",
-            "Many sets": "suite",
-            "Run files": "score compare report",
-        },
-    ),
-    "tune": (
-        "Tune on feedback and labels; what wins on held-out questions is saved.",
-        {None: "weights thresholds recipe namespaces"},
-    ),
-    "experiment": ("Compare variants with users.", {None: "create assign recall status stop"}),
 }
 """By name, the help of the commands that are groups, and their own commands by heading."""
 
+
+class CommandTables(Protocol):
+    """What a package of commands declares: tables like those above."""
+
+    COMMANDS: Mapping[str, Mapping[str, str]]
+    GROUPS: Mapping[str, tuple[str, Mapping[str | None, str]]]
+
+
+_SATELLITES: Final = "Packages beside the core"
 _FIRST_STEPS: Final = """\
 Memorata remembers what you tell it and finds it again, by vectors and by words.
 
@@ -86,12 +81,16 @@ Memorata remembers what you tell it and finds it again, by vectors and by words.
 
 
 class LazyCommands(UserDict[str, Any]):
-    """Commands by name, each built with the others of its module when it is first looked up."""
+    """The commands of the tables of a package by name, each built with the others of its module.
 
-    def __init__(self) -> None:
+    They are built when one of them is first looked up.
+    """
+
+    def __init__(self, package: str, tables: CommandTables) -> None:
+        self._package, self._tables = package, tables
         self._module_of = {
             name: module
-            for module, panels in COMMANDS.items()
+            for module, panels in tables.COMMANDS.items()
             for names in panels.values()
             for name in names.split()
         }
@@ -99,21 +98,52 @@ class LazyCommands(UserDict[str, Any]):
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - typer keeps the type of a command to itself
         if super().__getitem__(name) is None:
-            module_name = self._module_of[name]
-            module = import_module(f"{__package__}.{module_name}")
             part = typer.Typer(cls=Group, rich_markup_mode="rich")
-            _add_all(part, module, COMMANDS[module_name])
+            if name in self._module_of:
+                home = self._module_of[name]
+                module = import_module(f"{self._package}.{home}")
+                _add_all(part, module, self._tables.COMMANDS[home], self._tables.GROUPS)
+            else:
+                _add_satellite(part, name)
             self.update(get_group(part).commands)
         return super().__getitem__(name)
 
 
-def _add_all(app: typer.Typer, module: ModuleType, panels: Mapping[Any, str]) -> None:
+def lazy_group(package: str, tables: CommandTables) -> type[Group]:
+    """Return the class of a group whose commands are built when they are asked for."""
+
+    class LazyGroup(Group):
+        """A group that loads a module when one of its commands is asked for."""
+
+        def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - as typer gives them
+            super().__init__(**attributes)
+            self.commands: LazyCommands = LazyCommands(package, tables)
+
+        def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer keeps its context's type to itself
+            """Return the names of the commands, without building any of them."""
+            return list(self.commands)
+
+    return LazyGroup
+
+
+def _add_satellite(app: typer.Typer, name: str) -> None:
+    """Add the group of a satellite: its entry point names a package with the tables of its commands."""
+    package = _satellites.declared("commands")[name].load()
+    group = typer.Typer(cls=lazy_group(package.__name__, package), no_args_is_help=True, help=package.HELP)
+    # A group without commands of its own is merged with its only one, or refused.
+    group.callback()(lambda: None)
+    app.add_typer(group, name=name, rich_help_panel=_SATELLITES)
+
+
+def _add_all(
+    app: typer.Typer, module: ModuleType, panels: Mapping[Any, str], groups: Mapping[str, Any]
+) -> None:
     for panel, names in panels.items():
         for name in names.split():
-            if name in GROUPS:
-                help_, own = GROUPS[name]
+            if name in groups:
+                help_, own = groups[name]
                 group = typer.Typer(cls=Group, no_args_is_help=True, help=help_)
-                _add_all(group, module, own)
+                _add_all(group, module, own, groups)
                 app.add_typer(group, name=name, rich_help_panel=panel)
             else:
                 attribute = name.replace("-", "_")
@@ -121,16 +151,33 @@ def _add_all(app: typer.Typer, module: ModuleType, panels: Mapping[Any, str]) ->
                 add_command(app, name, panel, function)
 
 
-class AllCommands(Group):
-    """The group of every command, each loaded when it is asked for."""
+class AllCommands(lazy_group("memorata.cli", sys.modules[__name__])):  # type: ignore[misc]
+    """The group of every command: those of the core, and the groups of the satellites that are installed.
 
-    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - as typer gives them
-        super().__init__(**attributes)
-        self.commands = LazyCommands()
+    To look for entry points takes milliseconds, so it is done for names that the core does not know.
+    """
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer keeps its context's type to itself
         """Return the names of the commands, without building any of them."""
+        self._add_satellites()
         return list(self.commands)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - as in list_commands
+        """Look the command up; one of a satellite that is not installed names the line that installs it."""
+        name = args[0]
+        if name not in self.commands:
+            self._add_satellites()
+            if name in _satellites.COMMANDS and name not in self.commands:
+                guarded(Session(GlobalOptions()), partial(_raise_missing, name))
+        return super().resolve_command(ctx, args)
+
+    def _add_satellites(self) -> None:
+        for name in _satellites.declared("commands"):
+            self.commands.setdefault(name, None)
+
+
+def _raise_missing(name: str) -> None:
+    raise _satellites.missing(f"memorata {name}", _satellites.COMMANDS[name])
 
 
 app = typer.Typer(

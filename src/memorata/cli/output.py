@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from memorata.engine import Engine
-    from memorata.evaluate.significance import Difference
     from memorata.model.memory import Memory
 
 _FORCED: Final = {"FORCE_COLOR", "TTY_COMPATIBLE"}
@@ -73,11 +72,6 @@ def size(count: float) -> str:
     while count >= 1000 and unit < len(_UNITS) - 1:
         count, unit = count / 1000, unit + 1
     return f"{count:.0f} bytes" if unit == 0 else f"{count:.1f} {_UNITS[unit]}"
-
-
-def interval(difference: Difference) -> str:
-    """Return a difference with its interval."""
-    return f"{difference.mean:+.4f} [{difference.low:+.4f}, {difference.high:+.4f}] p {difference.p:.4f}"
 
 
 def may_be_drawn_on(stream: TextIO) -> bool:

@@ -37,7 +37,7 @@ class Engine(Parts):
     Made by :func:`memorata.open`; close it, or use it in a ``with`` statement.
 
     Everyday verbs are its own; the rest are in facets: `entities`, `graph`, `duplicates`, `lifecycle`,
-    `recipes`, `feedback`, `experiments`, `namespaces`, `transfer`, `admin` and `idempotency`. The clock and
+    `recipes`, `feedback`, `namespaces`, `transfer`, `admin` and `idempotency`. The clock and
     the source of randomness are arguments; the others are those of :func:`memorata.open`.
     """
 

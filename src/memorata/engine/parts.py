@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 from memorata.embed.port import Embedder, Reranker
 from memorata.engine.admin import Admin
@@ -39,13 +39,11 @@ if TYPE_CHECKING:
     from memorata.engine.access import Idempotency
     from memorata.engine.consolidation import Writer as SummaryWriter
     from memorata.engine.duplicates import DuplicateGroups
-    from memorata.engine.engine import Engine
     from memorata.engine.graph.entities import Entities
     from memorata.engine.graph.queries import GraphQueries
     from memorata.engine.lifecycle import Lifecycle
     from memorata.engine.namespaces import Namespaces
     from memorata.engine.transfer import Transfer
-    from memorata.learn.experiments import Experiments
 
 
 class Parts:
@@ -143,14 +141,6 @@ class Parts:
         return Lifecycle(self.runtime, self._writer, consolidation, self.admin)
 
     @cached_property
-    def experiments(self) -> Experiments:
-        """Variants of a recipe compared by what users do: create, assign, recall, status, stop, …."""
-        # The one thing above the engine that it hands out: learning builds on the engine.
-        from memorata.learn.experiments import Experiments
-
-        return Experiments(cast("Engine", self))
-
-    @cached_property
     def namespaces(self) -> Namespaces:
         """Links from one namespace to another; moving and splitting them."""
         from memorata.engine.namespaces import Namespaces
@@ -184,7 +174,7 @@ class Parts:
         if via == self._writer.drafts.via:
             return self
         view = copy(self)
-        for facet in ("entities", "duplicates", "lifecycle", "experiments", "transfer"):
+        for facet in ("entities", "duplicates", "lifecycle", "transfer"):
             view.__dict__.pop(facet, None)
         view._writer = self._writer.through(via)
         return view

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any, Final
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import HTMLResponse
@@ -14,6 +15,7 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memorata import __version__
+from memorata._satellites import loaded
 from memorata.engine import Engine
 from memorata.engine.access import ApiKeys
 from memorata.engine.query_vectors import prepare_to_serve
@@ -97,7 +99,7 @@ def create_api(
     app.state.server = server
     errors.install_handlers(app)
     # The routes as they are: `include_router` would build each of them a second time, 90 ms in all.
-    app.router.routes += [route for router in _ROUTERS for route in router.routes]
+    app.router.routes += [route for router in _routers() for route in router.routes]
     if mem0:
         from memorata.http.mem0 import router as mem0_router
 
@@ -131,12 +133,18 @@ def create_api(
     return app
 
 
+@cache
+def _routers() -> tuple[APIRouter, ...]:
+    """Return the routers of the server and of the satellites that are installed."""
+    return (*_ROUTERS, *loaded("routes"))
+
+
 class _NoRoute:
     """Answers to what no route answers to: 405 where another method would have been answered, else 404."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         allowed: set[str] = set()
-        for route in (route for router in _ROUTERS for route in router.routes):
+        for route in (route for router in _routers() for route in router.routes):
             if route.matches(scope)[0] == Match.PARTIAL:
                 allowed |= getattr(route, "methods", None) or set()
         methods = ", ".join(sorted(allowed))

@@ -1,4 +1,4 @@
-"""Jobs over HTTP: start one (check, duplicates, maintain, tune, reembed), look at it, watch it, stop it."""
+"""Jobs over HTTP: start one (check, duplicates, maintain, reembed), look at it, watch it, stop it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
 from memorata.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access
-from memorata.engine.saved_recipes import own_name
 from memorata.http.context import (
     Caller,
     GlobalContext,
@@ -32,7 +31,7 @@ from memorata.service import jobs as work
 from memorata.service.answers import JobAnswer, JobsAnswer
 from memorata.service.codec import Json
 from memorata.service.jobs import Job, TooManyJobs
-from memorata.service.schemas import DuplicatesJob, MaintenanceJob, ReembedJob, TuningJob
+from memorata.service.schemas import DuplicatesJob, MaintenanceJob, ReembedJob
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"], responses=RESPONSES)
 
@@ -88,38 +87,28 @@ async def events(request: Request, access: Caller, id: JobId) -> Response:
 @router.post("/check", **described(JobAnswer, 202))
 async def check(context: GlobalContext) -> Response:
     """Start a check of the whole database; nothing is changed."""
-    return _start(context, "check", work.check, None)
+    return start(context, "check", work.check, None)
 
 
 @router.post("/duplicates", **described(JobAnswer, 202))
 async def duplicates(context: UnkeyedWriteContext, body: DuplicatesJob) -> Response:
     """Start a search for duplicates."""
-    return _start(context, "duplicates", work.find_duplicates, body)
+    return start(context, "duplicates", work.find_duplicates, body)
 
 
 @router.post("/maintain", **described(JobAnswer, 202))
 async def maintain(context: UnkeyedWriteContext, body: MaintenanceJob) -> Response:
     """Start maintenance: promote, demote, expire, summarise; nothing is removed."""
-    return _start(context, "maintain", work.maintain, body)
-
-
-@router.post("/tune", **described(JobAnswer, 202))
-async def tune(context: UnkeyedWriteContext, body: TuningJob) -> Response:
-    """Start a search for better parameters of a recipe; what chance explains is refused."""
-    # What is bound to fail fails now, and not after minutes of work.
-    await context.run(lambda: context.engine.recipes.get(body.recipe, namespace=context.namespace))
-    if body.save_as is not None:
-        own_name("save_as", body.save_as)
-    return _start(context, "tune", work.tune_grid, body)
+    return start(context, "maintain", work.maintain, body)
 
 
 @router.post("/reembed", **described(JobAnswer, 202))
 async def reembed(context: GlobalContext, body: ReembedJob) -> Response:
     """Start to embed everything with the server's embedder; searches go on meanwhile."""
-    return _start(context, "reembed", work.reembed, body)
+    return start(context, "reembed", work.reembed, body)
 
 
-def _start(context: RequestContext, kind: str, run: Callable[..., Json], body: BaseModel | None) -> Response:
+def start(context: RequestContext, kind: str, run: Callable[..., Json], body: BaseModel | None) -> Response:
     """Start a job about the namespace of the request, and return the answer."""
     engine, namespace = context.engine, context.namespace
     try:

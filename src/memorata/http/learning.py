@@ -1,4 +1,4 @@
-"""Recipes over HTTP, and learning: feedback about hits, the log of recalls, and experiments."""
+"""Recipes over HTTP, feedback about hits, and the log of recalls."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from fastapi import APIRouter, Path, Query
 from starlette.exceptions import HTTPException
 
 from memorata.engine import RECIPES
-from memorata.http.context import ReadContext, UnkeyedWriteContext, WriteContext, read_route, write_route
+from memorata.http.context import ReadContext, WriteContext, read_route, write_route
 from memorata.http.errors import RESPONSES
-from memorata.http.telemetry import SEARCH, UPDATE
-from memorata.learn.ab_test import Variant
+from memorata.http.telemetry import UPDATE
 from memorata.model.errors import InvalidArgument
 from memorata.service import answers, codec, schemas
 from memorata.service.codec import Json, recipe_json, saved_recipe_json
@@ -89,37 +88,3 @@ def recalls(
     """Return the recalls that were logged."""
     logged = context.engine.feedback.recalls(since=since, limit=limit)
     return {"recalls": list(map(codec.logged_recall_json, logged))}
-
-
-@read_route(router.get, "/experiments", answers.ExperimentsAnswer)
-def experiments(context: ReadContext) -> Json:
-    """List the experiments of a namespace."""
-    return {"experiments": list(map(codec.experiment_json, context.engine.experiments.list()))}
-
-
-@write_route(router.post, "/experiments", answers.ExperimentAnswer, UPDATE, status=201)
-def begin(context: WriteContext, body: schemas.NewExperiment) -> Json:
-    """Begin an experiment: variants of a recipe that users are divided among, or that meet in one list."""
-    fields = body.set_fields() | {"variants": [Variant(**variant.model_dump()) for variant in body.variants]}
-    return codec.experiment_json(context.engine.experiments.create(**fields))
-
-
-@read_route(router.get, "/experiments/{name}", answers.ExperimentAnswer)
-def status(context: ReadContext, name: Name) -> Json:
-    """Tell how an experiment stands; looking does not change the odds."""
-    return codec.experiment_status_json(context.engine.experiments.status(name))
-
-
-@write_route(router.post, "/experiments/{name}/stop", answers.ExperimentAnswer, UPDATE, log_first=True)
-def stop(context: WriteContext, name: Name) -> Json:
-    """Stop an experiment, and tell how it stood."""
-    return codec.experiment_status_json(context.engine.experiments.stop(name))
-
-
-@read_route(router.post, "/experiments/{name}/recall", answers.RecallAnswer, SEARCH)
-def recall(context: UnkeyedWriteContext, name: Name, body: schemas.ExperimentRecallRequest) -> Json:
-    """Recall with the variant of a user, and log the exposure."""
-    if body.recipe is not None or body.parameters:
-        raise InvalidArgument("recipe", body.recipe, "left out: the experiment sets it")
-    result = context.engine.experiments.recall(name, body.user, body.query, **body.options())
-    return codec.recall_json(result, explain=body.explain)

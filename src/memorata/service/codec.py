@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from memorata.engine.graph.communities import Communities, KnownEntity, Nearby, Paths
     from memorata.engine.graph.entities import About
     from memorata.engine.saved_recipes import SavedRecipe
-    from memorata.learn.experiments import ExperimentStatus, RunningExperiment
     from memorata.model.entity import Relation
     from memorata.model.hit import Hit
     from memorata.store.access import ApiKey
@@ -132,7 +131,7 @@ def briefing_json(briefing: Briefing) -> Json:
     """Return a briefing as plain data."""
     return {
         "items": [{"section": item.section, "memory": memory_json(item.memory)} for item in briefing.items],
-        **_picked(briefing, "text", "tokens", "omitted"),
+        **picked(briefing, "text", "tokens", "omitted"),
     }
 
 
@@ -155,7 +154,7 @@ def logged_recall_json(logged: LoggedRecall) -> Json:
 
 def entity_json(record: KnownEntity) -> Json:
     """Return an entity as JSON, with how many memories and relations it has."""
-    return {**plain(record.entity), **_picked(record, "memories", "relations", "merged")}
+    return {**plain(record.entity), **picked(record, "memories", "relations", "merged")}
 
 
 def relation_json(relation: Relation) -> Json:
@@ -194,7 +193,7 @@ def communities_json(communities: Communities) -> Json:
         }
         for group in communities.groups
     ]
-    about = _picked(communities, "level", "count", "modularity", "converged", "method", "failure")
+    about = picked(communities, "level", "count", "modularity", "converged", "method", "failure")
     return {"communities": groups, **about}
 
 
@@ -216,7 +215,7 @@ def about_json(about: About) -> Json:
 
 def duplicates_json(group: DuplicateGroup) -> Json:
     """Return a group of duplicates as JSON, its memories by their ids."""
-    return _picked(group, "keep", "repeats", "kind", "reasons")
+    return picked(group, "keep", "repeats", "kind", "reasons")
 
 
 def summary_json(proposal: Proposal) -> Json:
@@ -225,7 +224,7 @@ def summary_json(proposal: Proposal) -> Json:
     return {"id": summary.id, "content": summary.content, "sources": list(proposal.sources)}
 
 
-# --- recipes, experiments, keys -----------------------------------------------------------------------
+# --- recipes, keys -----------------------------------------------------------------------
 
 
 def recipe_json(recipe: Recipe) -> Json:
@@ -237,7 +236,7 @@ def recipe_json(recipe: Recipe) -> Json:
             "name": parameter.name,
             "value": getattr(recipe, parameter.name),
             "type": parameter.type.__name__,
-            **_picked(parameter, "low", "high", "choices", "doc", "group"),
+            **picked(parameter, "low", "high", "choices", "doc", "group"),
         }
         for parameter in PARAMETERS
     ]
@@ -246,29 +245,13 @@ def recipe_json(recipe: Recipe) -> Json:
 
 def saved_recipe_json(saved: SavedRecipe) -> Json:
     """Return a saved recipe as JSON, in its latest version, with its evidence."""
-    about = _picked(saved, "evidence", "saved_at", "versions", "in_use")
+    about = picked(saved, "evidence", "saved_at", "versions", "in_use")
     return {**recipe_json(saved.recipe), **about}
-
-
-def experiment_json(running: RunningExperiment) -> Json:
-    """Return an experiment as JSON."""
-    return {
-        "name": running.experiment.name,
-        "base": running.recipe.name,
-        "variants": plain(running.experiment.variants),
-        **_picked(running, "method", "least_users", "least_days", "started", "stopped"),
-    }
-
-
-def experiment_status_json(status: ExperimentStatus) -> Json:
-    """Return an experiment as JSON, with its state."""
-    state = _picked(status, "winner", "reason", "recommendation", "preference")
-    return {**experiment_json(status.running), **state}
 
 
 def key_json(key: ApiKey) -> Json:
     """Return an API key as JSON, without its digest."""
-    return _picked(key, *(field.name for field in fields(key) if field.name != "digest"))
+    return picked(key, *(field.name for field in fields(key) if field.name != "digest"))
 
 
 # --- values -------------------------------------------------------------------------------------------
@@ -299,7 +282,7 @@ def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can hold
     raise TypeError(f"a {type(value).__name__} has no JSON form")
 
 
-def _picked(value: object, *names: str) -> Json:
+def picked(value: object, *names: str) -> Json:
     """Return some fields of an object as JSON, by their own names."""
     return {name: plain(getattr(value, name)) for name in names}
 

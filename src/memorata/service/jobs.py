@@ -1,4 +1,4 @@
-"""Jobs: long work with progress, on threads of their own; and duplicates, maintenance, tuning, re-embedding.
+"""Jobs: long work with progress, on threads of their own; and duplicates, maintenance, re-embedding.
 
 Jobs live as long as the process. What a job has written stays written when it is stopped. Callers take turns:
 the next job is of the caller served least recently (Nagle, 1987), each has a bounded number in hand, and when
@@ -17,20 +17,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from memorata.engine import Engine
 from memorata.engine.access import EVERYWHERE, LOCAL
-from memorata.engine.saved_recipes import SavedRecipe
-from memorata.learn.thresholds import TunedThresholds, tune_gate
-from memorata.learn.training_set import from_feedback
-from memorata.learn.tuning import WORK, Tuned, TuningResult, install, tune_weights
 from memorata.service.codec import Json, duplicates_json, plain
 from memorata.service.errors import Overloaded, kind_of, public_detail
 from memorata.service.schemas import MAX_RESULTS
 
 if TYPE_CHECKING:
-    from memorata.service.schemas import DuplicatesJob, MaintenanceJob, ReembedJob, TuningJob
+    from memorata.service.schemas import DuplicatesJob, MaintenanceJob, ReembedJob
 
 
 MAX_KEPT: Final = 200
@@ -245,9 +241,6 @@ def _run(job: Job, work: Work) -> None:
             _LOG.error("job failed", extra={"fields": fields}, exc_info=error)
 
 
-_Tuned = TypeVar("_Tuned", bound=TuningResult)
-
-
 class Progress(Protocol):
     """Takes the step, how much of it is done, and the total if it is known."""
 
@@ -286,57 +279,6 @@ def maintain(engine: Engine, namespace: str, request: MaintenanceJob, progress: 
     for proposal in report["proposed"]:
         del proposal["content"]
     return report
-
-
-def tune(
-    engine: Engine,
-    namespace: str,
-    progress: Progress,
-    search: Callable[..., _Tuned],
-    *,
-    recipe: str | None = None,
-    save_as: str | None = None,
-    use: bool = False,
-    **options: Any,  # noqa: ANN401 - of the search
-) -> tuple[_Tuned, SavedRecipe | None]:
-    """Search for better parameters of a recipe, judged by feedback, and save what wins; all under a lease."""
-    base = engine.recipes.get(recipe, namespace=namespace)
-    with engine.leases.hold(WORK, namespace) as lease:
-        progress("reading feedback", 0)
-        training_set = from_feedback(engine, namespace=namespace).under(lease)
-        progress(f"trying settings on {len(training_set.questions)} questions", 0)
-        tuned = search(training_set, base, **options)
-        lease.renew()
-        saved = None
-        if save_as is not None:
-            saved = install(engine, tuned, save_as, use=use, namespace=namespace)
-    return tuned, saved
-
-
-def tune_grid(engine: Engine, namespace: str, request: TuningJob, progress: Progress) -> Json:
-    """Try a grid of parameters, or look for thresholds, and save what wins if the request names a recipe."""
-    search: Callable[..., Tuned | TunedThresholds] = tune_weights
-    options: dict[str, Any] = {"grid": request.grid, "metric": request.metric}
-    if request.thresholds is not None:
-        search = partial(tune_gate, engine)
-        options = {"method": request.thresholds, "target": request.target}
-    tuned, saved = tune(
-        engine,
-        namespace,
-        progress,
-        search,
-        recipe=request.recipe,
-        save_as=request.save_as,
-        use=request.use,
-        **options,
-    )
-    return {
-        "accepted": tuned.verdict.accepted,
-        "reason": tuned.verdict.reason,
-        "evidence": plain(tuned.evidence()),
-        "scores": [{"setting": plain(setting), "mean": plain(mean)} for setting, mean in tuned.scores],
-        "saved": None if saved is None else saved.recipe.name,
-    }
 
 
 def reembed(engine: Engine, namespace: str, request: ReembedJob, progress: Progress) -> Json:

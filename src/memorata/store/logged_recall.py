@@ -1,7 +1,7 @@
 """A logged recall, and how its candidates are stored: a blob, and its description as JSON.
 
 A logged recall holds what a ranking was made of, so that past queries can be ranked again under other
-settings without searching (:mod:`memorata.learn.replay`). Candidates are identified by slot when they are
+settings without searching (:mod:`memorata_lab.learn.replay`). Candidates are identified by slot when they are
 written and by id when they are read; one that was purged since is not among them. The blob holds the slots as
 int32, then a float32 column for each feature that differs between candidates; a feature that is the same for
 all of them is written once, as a constant.

@@ -24,13 +24,14 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from memorata._frozen import frozen
+from memorata._satellites import loaded
 from memorata.engine import Engine
 from memorata.engine.access import Access, ApiKeys
 from memorata.model import checks
 from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument, MemorataError, NotAdmitted
 from memorata.service.jobs import Jobs
-from memorata.web import browse, graph, memory, review, search, settings, tuning
+from memorata.web import browse, graph, memory, review, search, settings
 from memorata.web.context import (
     BROKEN,
     HEADERS,
@@ -59,8 +60,8 @@ _ROUTES: Final[tuple[PageRoute, ...]] = (
     *memory.ROUTES,
     *graph.ROUTES,
     *review.ROUTES,
-    *tuning.ROUTES,
     *settings.ROUTES,
+    *(route for satellite in loaded("pages") for route in satellite.ROUTES),
 )
 
 

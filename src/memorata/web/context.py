@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memorata import __version__
 from memorata._frozen import frozen
+from memorata._satellites import loaded
 from memorata.engine import Engine
 from memorata.engine.access import Access, ApiKeys
 from memorata.model import errors
@@ -166,11 +167,9 @@ PAGES: Final = (
     ("/timeline", "Timeline"),
     ("/map", "Map"),
     ("/review", "Review"),
-    ("/lab", "Lab"),
-    ("/experiments", "Experiments"),
     ("/settings", "Settings"),
 )
-"""What the top of every page leads to."""
+"""What the top of every page leads to, beside the pages of satellites."""
 _EXCERPT_LENGTH: Final = 280
 
 
@@ -191,7 +190,11 @@ def environment() -> Environment:
     )
     filters = (day, moment, number, excerpt, counted, embedder_name, number_or_dash, joined, share)
     jinja.filters |= {function.__name__: function for function in filters}
-    jinja.globals |= {"version": __version__, "pages": PAGES, "one_day": timedelta(days=1)}
+    jinja.globals |= {
+        "version": __version__,
+        "pages": (*PAGES, *(page for satellite in loaded("pages") for page in satellite.PAGES)),
+        "one_day": timedelta(days=1),
+    }
     return jinja
 
 

@@ -18,7 +18,8 @@ from memorata.engine.settings import Settings
 from memorata.http.app import create_api
 from memorata.service.answers import RecallAnswer
 from memorata.service.schemas import RecallRequest, TuningJob
-from memorata.web import browse, graph, review, search, settings, tuning
+from memorata.web import browse, graph, review, search, settings
+from memorata_lab import pages as lab
 
 ROOT = Path(__file__).parents[3]
 TABLE = [
@@ -27,7 +28,7 @@ TABLE = [
     if line.startswith("| ") and not line.startswith("| item ")
 ]
 NAMES = {parameter.name for parameter in PARAMETERS}
-PAGES = {route.path for pages in (browse, graph, review, search, settings, tuning) for route in pages.ROUTES}
+PAGES = {route.path for pages in (browse, graph, review, search, settings, lab) for route in pages.ROUTES}
 FIELDS = {*RecallRequest.model_fields, *RecallAnswer.model_fields, *TuningJob.model_fields}
 
 
@@ -78,6 +79,7 @@ def test_commands_options_and_settings_exist() -> None:
         command: Any = get_command(app)
         for word in line.split()[1:]:
             if hasattr(command, "commands"):
+                assert word in command.list_commands(None)
                 command = command.commands[word]
         options = {option for parameter in command.params for option in parameter.opts}
         assert set(re.findall(r"--[\w-]+", line)) <= options, line

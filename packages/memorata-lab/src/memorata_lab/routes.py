@@ -1,0 +1,76 @@
+"""Experiments and tuning over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from starlette.responses import Response
+
+from memorata.extend.json import Json, recall_json
+from memorata.extend.model import InvalidArgument
+from memorata.extend.recall import own_name
+from memorata.http.context import (
+    ReadContext,
+    UnkeyedWriteContext,
+    WriteContext,
+    described,
+    read_route,
+    write_route,
+)
+from memorata.http.errors import RESPONSES
+from memorata.http.jobs import start
+from memorata.http.telemetry import SEARCH, UPDATE
+from memorata.service import answers, schemas
+from memorata.service.schemas import MAX_WORD
+from memorata_lab.jobs import tune_grid
+from memorata_lab.learn.ab_test import Variant
+from memorata_lab.learn.experiments import Experiments, experiment_json, experiment_status_json
+
+router = APIRouter(prefix="/v1", tags=["learning"], responses=RESPONSES)
+
+Name = Annotated[str, Path(max_length=MAX_WORD)]
+
+
+@read_route(router.get, "/experiments", answers.ExperimentsAnswer)
+def experiments(context: ReadContext) -> Json:
+    """List the experiments of a namespace."""
+    return {"experiments": list(map(experiment_json, Experiments(context.engine).list()))}
+
+
+@write_route(router.post, "/experiments", answers.ExperimentAnswer, UPDATE, status=201)
+def begin(context: WriteContext, body: schemas.NewExperiment) -> Json:
+    """Begin an experiment: variants of a recipe that users are divided among, or that meet in one list."""
+    fields = body.set_fields() | {"variants": [Variant(**variant.model_dump()) for variant in body.variants]}
+    return experiment_json(Experiments(context.engine).create(**fields))
+
+
+@read_route(router.get, "/experiments/{name}", answers.ExperimentAnswer)
+def status(context: ReadContext, name: Name) -> Json:
+    """Tell how an experiment stands; looking does not change the odds."""
+    return experiment_status_json(Experiments(context.engine).status(name))
+
+
+@write_route(router.post, "/experiments/{name}/stop", answers.ExperimentAnswer, UPDATE, log_first=True)
+def stop(context: WriteContext, name: Name) -> Json:
+    """Stop an experiment, and tell how it stood."""
+    return experiment_status_json(Experiments(context.engine).stop(name))
+
+
+@read_route(router.post, "/experiments/{name}/recall", answers.RecallAnswer, SEARCH)
+def recall(context: UnkeyedWriteContext, name: Name, body: schemas.ExperimentRecallRequest) -> Json:
+    """Recall with the variant of a user, and log the exposure."""
+    if body.recipe is not None or body.parameters:
+        raise InvalidArgument("recipe", body.recipe, "left out: the experiment sets it")
+    result = Experiments(context.engine).recall(name, body.user, body.query, **body.options())
+    return recall_json(result, explain=body.explain)
+
+
+@router.post("/jobs/tune", **described(answers.JobAnswer, 202))
+async def tune(context: UnkeyedWriteContext, body: schemas.TuningJob) -> Response:
+    """Start a search for better parameters of a recipe; what chance explains is refused."""
+    # What is bound to fail fails now, and not after minutes of work.
+    await context.run(lambda: context.engine.recipes.get(body.recipe, namespace=context.namespace))
+    if body.save_as is not None:
+        own_name("save_as", body.save_as)
+    return start(context, "tune", tune_grid, body)

@@ -1,0 +1,18 @@
+"""The names that satellites use beside those of :mod:`memorata`, by subject.
+
+A satellite is a distribution of its own in `packages/`. It imports from `memorata`, from the modules of this
+package and from `memorata.testing`, and from nothing else of the engine; import-linter checks that. What a
+satellite adds is declared as an entry point, and loaded when its name is asked for:
+
+=======================  ==========================================================================
+group                    value of an entry point
+=======================  ==========================================================================
+``memorata.commands``    a package with the tables `COMMANDS` and `GROUPS`: a group of the command line
+``memorata.routes``      a router of FastAPI, for the server
+``memorata.pages``       a module with `ROUTES` and `PAGES`, for the page
+=======================  ==========================================================================
+"""
+
+from memorata._on_demand import on_demand
+
+__all__ = ["on_demand"]

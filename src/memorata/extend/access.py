@@ -1,0 +1,5 @@
+"""Who may do what."""
+
+from memorata.engine.access import LOCAL
+
+__all__ = ["LOCAL"]

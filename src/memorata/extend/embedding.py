@@ -1,0 +1,17 @@
+"""The ports of embedders and re-rankers, and the choice of one by its name."""
+
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.port import Embedder, Reranker, Vectors
+from memorata.embed.selection import choose
+from memorata.embed.vectors import unit_means
+from memorata.engine.services import open_reranker
+
+__all__ = [
+    "Embedder",
+    "LexicalEmbedder",
+    "Reranker",
+    "Vectors",
+    "choose",
+    "open_reranker",
+    "unit_means",
+]

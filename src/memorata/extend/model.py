@@ -1,0 +1,55 @@
+"""Values, errors and checks."""
+
+from memorata._frozen import frozen
+from memorata.model import checks
+from memorata.model.checks import BoolArray, Flags, FloatArray, IntArray, Numbers, Rows, nearest
+from memorata.model.entity import Period, Place
+from memorata.model.errors import (
+    DatasetError,
+    ExperimentNotFound,
+    InvalidArgument,
+    MemorataError,
+    MemoryNotFound,
+    MissingExtra,
+    NotEnoughData,
+    RecallNotFound,
+    StoreUnavailable,
+    WorkUnderWay,
+    shown,
+)
+from memorata.model.hit import Feedback, Signal
+from memorata.model.memory import Memory, Source
+from memorata.model.parameter import Declared, Parameter
+from memorata.text.dates import MONTHS
+
+__all__ = [
+    "MONTHS",
+    "BoolArray",
+    "DatasetError",
+    "Declared",
+    "ExperimentNotFound",
+    "Feedback",
+    "Flags",
+    "FloatArray",
+    "IntArray",
+    "InvalidArgument",
+    "MemorataError",
+    "Memory",
+    "MemoryNotFound",
+    "MissingExtra",
+    "NotEnoughData",
+    "Numbers",
+    "Parameter",
+    "Period",
+    "Place",
+    "RecallNotFound",
+    "Rows",
+    "Signal",
+    "Source",
+    "StoreUnavailable",
+    "WorkUnderWay",
+    "checks",
+    "frozen",
+    "nearest",
+    "shown",
+]
