@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,18 @@ def test_errors_are_theirs(client: Any) -> None:
         client.get("none")
     with pytest.raises(errors.ValidationError, match="user_id"):
         client.search("tea", filters={"topic": "tea"})
+
+
+def test_what_is_not_offered_says_why(client: Any) -> None:
+    assert client.project.get(fields=["name"]) == {"name": "mem0"}
+    calls: list[Callable[[], Any]] = [
+        lambda: client.project.update(custom_instructions="Be brief."),
+        lambda: client.feedback("none", feedback="POSITIVE"),
+        lambda: client.create_memory_export("{}", filters=ANNA),
+    ]
+    for call in calls:
+        with pytest.raises(errors.MemoryError, match="does not offer"):
+            call()
 
 
 def test_a_key_of_ours_is_its_key(tmp_path: Path) -> None:

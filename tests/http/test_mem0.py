@@ -60,6 +60,47 @@ def test_an_expiry_is_cleared_by_null(mem0: TestClient) -> None:
     assert len(texts(mem0.get("/mem0/memories?user_id=anna"))) == 1
 
 
+def test_metadata_names_no_owner_and_ids_may_be_numbers(mem0: TestClient) -> None:
+    id_ = add(mem0, "The secret is tea.", agent_id="bot", metadata={"user_id": "victim"})
+    mem0.put(f"/mem0/memories/{id_}", json={"metadata": {"user_id": "victim", "agent_id": "other"}})
+    for scope in ({"user_id": "victim"}, {"agent_id": "other"}):
+        assert texts(mem0.post("/mem0/search", json={"query": "secret", "filters": scope})) == []
+    assert texts(mem0.post("/mem0/search", json={"query": "secret", "agent_id": "bot"})) == [
+        "The secret is tea."
+    ]
+    add(mem0, "Seven drinks tea.", user_id=7)
+    assert texts(mem0.get("/mem0/memories?user_id=7")) == ["Seven drinks tea."]
+    assert texts(mem0.post("/mem0/search", json={"query": "tea", "filters": {"user_id": 7}})) == [
+        "Seven drinks tea."
+    ]
+
+
+def test_filters_of_the_platform(mem0: TestClient) -> None:
+    for number in (1, 2):
+        add(mem0, f"Tea number {number}.", user_id="anna", metadata={"n": number})
+
+    def found(filters: Any) -> list[str]:
+        return texts(mem0.post("/mem0/search", json={"query": "tea", "user_id": "anna", "filters": filters}))
+
+    assert found({"NOT": {"n": 1}}) == ["Tea number 2."]
+    assert found({"metadata": {"n": 1}}) == ["Tea number 1."]
+    assert found({"AND": [{"metadata": {"n": 1}}, {"NOT": {"n": 1}}]}) == []
+
+
+def test_what_the_platform_has_alone_is_refused(mem0: TestClient) -> None:
+    route = "/mem0/api/v1/orgs/organizations/memorata/projects/mem0/"
+    assert mem0.get(route).json() == {"name": "mem0", "custom_instructions": None, "custom_categories": None}
+    assert mem0.get(route + "?fields=custom_categories").json() == {"custom_categories": None}
+    assert mem0.get(route.replace("mem0/", "other/", 2)).status_code == 404
+    for answer, reason in (
+        (mem0.patch(route, json={"custom_instructions": "x"}), "nothing to configure"),
+        (mem0.post("/mem0/v1/feedback/", json={"memory_id": "m", "feedback": "POSITIVE"}), "/v1/feedback"),
+        (mem0.post("/mem0/v1/exports/", json={"schema": {}}), "no exports"),
+    ):
+        assert answer.status_code == 501
+        assert reason in answer.json()["detail"]
+
+
 def test_errors_are_json_with_a_detail(mem0: TestClient) -> None:
     for answer, status in (
         (mem0.get("/mem0/memories/none"), 404),
@@ -67,6 +108,15 @@ def test_errors_are_json_with_a_detail(mem0: TestClient) -> None:
         (mem0.post("/mem0/memories", json={"messages": "x"}), 400),
         (mem0.post("/mem0/search", json={"query": "x"}), 400),
         (mem0.post("/mem0/search", json={}), 422),
+        (mem0.post("/mem0/search", json={"query": "x", "filters": {"user_id": "a", "NOT": 7}}), 400),
+        (mem0.post("/mem0/memories", json={"messages": "x", "user_id": "  "}), 400),
+        (mem0.post("/mem0/memories", json={"messages": "x", "user_id": "a", "timestamp": 1e300}), 400),
+        (
+            mem0.post(
+                "/mem0/memories", json={"messages": {"content": {"type": "image_url"}}, "user_id": "a"}
+            ),
+            400,
+        ),
         (mem0.put("/mem0/v1/batch/", json={"memories": [{"memory_id": "none", "text": "x"}]}), 404),
         (mem0.delete("/mem0/v2/entities/dog/rex/"), 422),
     ):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
 
 from memorata.service.mem0 import Memory
 
@@ -14,13 +14,27 @@ __all__ = ["AsyncMemory", "Memory"]
 class AsyncMemory:
     """What mem0 calls an asynchronous memory: the verbs of :class:`Memory`, awaited."""
 
-    def __init__(self, config: Mapping[str, Any] | None = None, **options: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        config: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
+        **options: Any,  # noqa: ANN401 - those of Memory
+    ) -> None:
         self._memory = Memory(config, **options)
 
     @classmethod
-    def from_config(cls, config_dict: Mapping[str, Any]) -> AsyncMemory:
+    def from_config(cls, config_dict: Mapping[str, Any]) -> Self:
         """Make one by a configuration of mem0's."""
         return cls(config_dict)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *details: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the memory; the one verb that mem0 does not await."""
+        self._memory.close()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         verb = getattr(self._memory, name)

@@ -24,11 +24,18 @@ from memorata.http.errors import respond
 from memorata.http.middleware import MEM0
 from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.model.errors import InvalidArgument, MemorataError
-from memorata.service.mem0 import NAMESPACE, SCOPES, Memory, UnknownMemory
+from memorata.service.mem0 import NAMESPACE, Memory, UnknownMemory
+from memorata.service.mem0_filters import SCOPES
 from memorata.service.schemas import MAX_RESULTS
 
 Json = dict[str, Any]
 _NOT_CONFIGURED: Final = "There is nothing to configure: memories are stored as they are."
+_METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+_REASONS: Final = {
+    "feedback": "feedback is about a hit of a recall, and goes to /v1/feedback with the id of the recall",
+    "projects": "a project is a namespace, and there is nothing to configure",
+}
+"""Why a route of mem0's platform is refused, by a part of its path."""
 
 
 class _Mem0Route(APIRoute):
@@ -98,10 +105,10 @@ ScopeQuery = Annotated[Json, Depends(_scope)]
 class Scoped(BaseModel):
     """The fields that select a user, an agent or a run, beside or in `filters`."""
 
-    user_id: str | None = None
-    agent_id: str | None = None
-    run_id: str | None = None
-    app_id: str | None = None
+    user_id: str | int | None = None
+    agent_id: str | int | None = None
+    run_id: str | int | None = None
+    app_id: str | int | None = None
     filters: Json | None = None
     show_expired: bool = False
 
@@ -123,8 +130,8 @@ class Sought(Scoped):
     """What is looked for."""
 
     query: str
-    top_k: int = Field(20, ge=1, le=MAX_RESULTS)
-    threshold: float | None = 0.1
+    top_k: int = Field(20, ge=0, le=MAX_RESULTS)
+    threshold: float | None = None
     explain: bool = False
     reference_date: float | str | None = None
 
@@ -177,7 +184,9 @@ async def add(context: Writing, body: Added) -> Response:
 @router.post("/v3/memories/search/")
 async def search(context: Reading, body: Sought) -> Response:
     """Recall."""
-    options = body.model_dump(include={"query", "top_k", "threshold", "explain", "reference_date"})
+    options = body.model_dump(
+        include={"query", "top_k", "threshold", "explain", "reference_date", "show_expired"}
+    )
     return await context.read(lambda: _memory(context).search(**options, filters=body.conditions()), SEARCH)
 
 
@@ -271,6 +280,21 @@ async def delete_entity(context: Writing, kind: str, name: str) -> Response:
     return await context.write(lambda: _memory(context).delete_all(**{scope: name}), DELETE)
 
 
+@router.get("/api/v1/orgs/organizations/{organisation}/projects/{name:path}/")
+async def project(
+    context: Reading,
+    name: str,
+    fields: Annotated[list[str] | None, Query(max_length=64)] = None,
+    org_id: Scope = None,
+    project_id: Scope = None,
+) -> Json:
+    """Return the project of a client: its namespace, of which nothing is configured."""
+    if name != context.namespace:
+        raise HTTPException(404, f"there is no project {name!r}; there is {context.namespace!r}")
+    settings = {"name": name, "custom_instructions": None, "custom_categories": None}
+    return {field: settings.get(field) for field in fields} if fields else settings
+
+
 @router.post("/reset")
 async def reset(context: Administering) -> Response:
     """Remove everything in the namespace, for good."""
@@ -287,3 +311,16 @@ async def reset(context: Administering) -> Response:
 async def configure(context: Administering) -> Json:
     """Tell that there is nothing to configure."""
     return {"message": _NOT_CONFIGURED}
+
+
+@router.api_route("/v1/{rest:path}", methods=_METHODS)
+@router.api_route("/v2/{rest:path}", methods=_METHODS)
+@router.api_route("/v3/{rest:path}", methods=_METHODS)
+@router.api_route("/api/{rest:path}", methods=_METHODS)
+async def refuse(request: Request, rest: str) -> Json:
+    """Refuse what only mem0's platform has; 404 would tell a client that a memory is not there."""
+    part = next((name for name in _REASONS if name in rest), "")
+    reason = _REASONS.get(
+        part, "it has no exports, webhooks, summaries, profiles and jobs of mem0's platform"
+    )
+    raise HTTPException(501, f"Memorata does not offer {request.method} {request.url.path}: {reason}")

@@ -1,44 +1,49 @@
-"""A stand-in for mem0's ``Memory``: the same verbs, arguments and results, over a memory of ours.
+"""A stand-in for mem0's ``Memory``: the same verbs, arguments and results, over an engine.
 
-Written against mem0ai 2.2. Messages are stored verbatim, whatever `infer` says: no language model is asked,
+Written against mem0ai 2.2. Messages are stored verbatim, whatever `infer` says: no language model is called,
 and `llm`, `embedder` and `vector_store` of a configuration are not used, nor are `memory_type`, `prompt` and
-`rerank`. What has expired is listed on demand and never found. Scopes (`user_id`, `agent_id`, `run_id`) are
-metadata of the memories of one namespace. An id stays what it is when a memory is updated: it is a key of
-:meth:`memorata.Engine.put`, so older versions are in the history. :mod:`memorata.adapters.mem0` gives this to
-programs, :mod:`memorata.http.mem0` to clients of mem0's servers.
+`rerank`. The ids of a memory (`user_id`, `agent_id`, `run_id`, `app_id`) are metadata of the engine's memory;
+the caller's metadata is one object beside them, so that it never names an owner. An id stays what it is when
+a memory is updated: it is a key of :meth:`memorata.Engine.put`, so older versions are in the history.
+:mod:`memorata.adapters.mem0` gives this to programs, :mod:`memorata.http.mem0` to clients of mem0's servers.
 """
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from memorata.engine.write.writer import KEY, KEY_CREATED_AT, version_id
+from memorata.engine.write.writer import KEY, version_id
 from memorata.model.errors import MemoryNotFound
 from memorata.service.formats.record import text_of
+from memorata.service.mem0_filters import (
+    METADATA,
+    PROMOTED,
+    SCOPES,
+    both,
+    conditions,
+    entity_id,
+    instant,
+    unexpired,
+)
 from memorata.service.transfer import PAGE_SIZE, listed
-from memorata.store.filters import Field, unexpired
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
     from memorata.model.memory import Memory as Remembered
 
-SCOPES: Final = ("user_id", "agent_id", "run_id", "app_id")
 NAMESPACE: Final = "mem0"
-_OPERATORS: Final = {
-    "eq": "=", "ne": "!=", "in": "in", "nin": "not in", "gt": ">", "gte": ">=", "lt": "<", "lte": "<=",
-    "contains": "contains", "icontains": "contains",
-}  # fmt: skip
-_OWN_FIELDS: Final = {"created_at": "created_at", "updated_at": "created_at", "id": f"metadata.{KEY}"}
 _UNCHANGED: Final = object()
-_SCOPING: Final = (*SCOPES, "role", "actor_id")
-_INTERNAL: Final = {*_SCOPING, KEY, KEY_CREATED_AT}
+_IDENTITY: Final = (*SCOPES, "actor_id")
+_LOG: Final = logging.getLogger(__name__)
 
 Json = dict[str, Any]
+Identifier = str | int
 
 
 class UnknownMemory(MemoryNotFound, ValueError):  # noqa: N818 - named after what went wrong
@@ -71,28 +76,34 @@ class Memory:
 
     def __init__(
         self,
-        config: Mapping[str, Any] | None = None,
+        config: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
         *,
         engine: Engine | None = None,
         namespace: str = NAMESPACE,
     ) -> None:
         self._owned = engine is None
-        self.engine = _opened(config or {}) if engine is None else engine
+        self.engine = _opened(dict(config or ())) if engine is None else engine
         self.namespace = namespace
 
     @classmethod
-    def from_config(cls, config_dict: Mapping[str, Any]) -> Memory:
+    def from_config(cls, config_dict: Mapping[str, Any]) -> Self:
         """Make one by a configuration of mem0's; see the class."""
         return cls(config_dict)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
 
     def add(
         self,
         messages: str | Mapping[str, Any] | Sequence[Mapping[str, Any]],
         *,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        run_id: str | None = None,
-        app_id: str | None = None,
+        user_id: Identifier | None = None,
+        agent_id: Identifier | None = None,
+        run_id: Identifier | None = None,
+        app_id: Identifier | None = None,
         metadata: Mapping[str, Any] | None = None,
         timestamp: float | str | None = None,
         expiration_date: str | date | None = None,
@@ -102,33 +113,28 @@ class Memory:
     ) -> Json:
         """Remember messages, all or none, each as it was said; messages of the system are left out."""
         scope = _scope(user_id=user_id, agent_id=agent_id, run_id=run_id, app_id=app_id)
-        details: Json = {}
-        if timestamp is not None:
-            details["created_at"] = _moment(timestamp)
+        moment = self.engine.now() if timestamp is None else instant(timestamp)
+        shared = {**scope, **_times(moment, moment), METADATA: _own_metadata(metadata, {})}
         if expiration_date is not None:
-            details["expires_at"] = _end_of(expiration_date)
+            shared["expiration_date"] = _day(expiration_date)
         items: list[Json] = []
         results = []
-        for message in _messages(messages):
-            role, content = str(message.get("role", "user")), message.get("content")
-            if not isinstance(content, str):
-                content = text_of(content if isinstance(content, list) else [content])
+        for place, message in enumerate(_messages(messages)):
+            role, content = str(message.get("role") or "user"), _content(place, message)
             if role == "system" or not content.strip():
                 continue
-            key = str(uuid.uuid4())
-            about = {**(metadata or {}), **scope, "role": role, KEY: key}
-            if message.get("name"):
-                about["actor_id"] = message["name"]
+            key, name = str(uuid.uuid4()), message.get("name") or None
+            about = {**shared, "role": role, KEY: key} | ({} if name is None else {"actor_id": name})
             items.append(
                 {
                     "id": version_id(key, 0),
                     "content": content,
                     "metadata": about,
-                    "source": {"speaker": message.get("name") or role, "session": run_id or ""},
-                    **details,
+                    "source": {"speaker": name or role, "session": scope.get("run_id", "")},
+                    "created_at": moment,
                 }
             )
-            results.append({"id": key, "memory": content, "event": "ADD", "role": role})
+            results.append({"id": key, "memory": content, "event": "ADD", "role": role, "actor_id": name})
         self.engine.remember_many(items, namespace=self.namespace, duplicates="off")
         return {"results": results}
 
@@ -138,30 +144,43 @@ class Memory:
         *,
         top_k: int = 20,
         filters: Mapping[str, Any] | None = None,
-        threshold: float | None = 0.1,
+        threshold: float | None = None,
         rerank: bool = False,
         explain: bool = False,
-        reference_date: str | date | None = None,
+        reference_date: float | str | date | None = None,
         show_expired: bool = False,
         **scopes: Any,  # noqa: ANN401 - refused
     ) -> Json:
-        """Return what answers a query, best first; `threshold` 0 or None opens the gate."""
+        """Return the best memories for a query, with their confidence as `score`.
+
+        All `top_k` come, however unlike, unless `threshold` says how confident a memory must be.
+        """
         _refuse_scopes("search", scopes)
+        _check_top_k(top_k)
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise ValueError(f"Invalid threshold: {threshold}. Must be between 0 and 1.")
+        if not isinstance(query, str) or not query.strip():
+            raise ValueError(f"Invalid query: cannot be empty or whitespace-only, got {query!r}")
+        now = self.engine.now() if reference_date is None else instant(reference_date)
         result = self.engine.recall(
-            query,
+            query.strip(),
             limit=top_k,
             namespace=self.namespace,
-            filter=_conditions(filters),
-            now=None if reference_date is None else _moment(reference_date),
-            gate=bool(threshold),
+            filter=_shown(conditions(filters), now, show_expired=show_expired),
+            now=now,
+            gate=False,
         )
         rows = []
         for hit in result.hits:
-            if hit.score < (threshold or 0.0):
+            if hit.confidence < (threshold or 0.0):
                 continue
-            row = {**_row(hit.memory), "score": hit.score}
+            row = {**_row(hit.memory), "score": hit.confidence}
             if explain:
-                row["score_details"] = hit.explanation.as_dict()
+                row["score_details"] = {
+                    **hit.explanation.as_dict(),
+                    "final_score": hit.confidence,
+                    "threshold": threshold,
+                }
             rows.append(row)
         return {"results": rows}
 
@@ -182,12 +201,15 @@ class Memory:
     ) -> Json:
         """Return memories, newest first."""
         _refuse_scopes("get_all", scopes)
-        memories = self._listed(_conditions(filters), show_expired=show_expired, page=top_k)
+        _check_top_k(top_k)
+        wanted = _shown(conditions(filters), self.engine.now(), show_expired=show_expired)
+        memories = self._listed(wanted, page=max(1, top_k))
         return {"results": [_row(memory) for memory in islice(memories, top_k)]}
 
     def page(self, filters: Mapping[str, Any] | None, number: int, size: int, *, show_expired: bool) -> Json:
         """Return one page of a listing, counted from 1, as mem0's platform does."""
-        memories = list(self._listed(_conditions(filters), show_expired=show_expired))
+        wanted = _shown(conditions(filters), self.engine.now(), show_expired=show_expired)
+        memories = list(self._listed(wanted))
         rows = [_row(memory) for memory in memories[(number - 1) * size : number * size]]
         return {
             "count": len(memories),
@@ -199,7 +221,7 @@ class Memory:
     def entities(self) -> Json:
         """Return the users, agents, runs and apps that have memories."""
         counts: Counter[tuple[str, str]] = Counter()
-        for memory in self._listed(None, show_expired=True):
+        for memory in self._listed(None):
             counts.update((name, str(memory.metadata[name])) for name in SCOPES if name in memory.metadata)
         rows = [
             {"type": scope.removesuffix("_id"), "name": name, "total_memories": count}
@@ -213,20 +235,14 @@ class Memory:
         text: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         expiration_date: str | date | object | None = _UNCHANGED,
-        *,
         data: str | None = None,
     ) -> Json:
-        """Change the text of a memory, or what is known about it; the id stays. No date lets it last."""
-        current = self._current(memory_id)
-        scopes = {name: current.metadata[name] for name in _SCOPING if name in current.metadata}
-        own_metadata = {name: value for name, value in current.metadata.items() if name not in _INTERNAL}
-        details: Json = {"metadata": {**(own_metadata if metadata is None else metadata), **scopes}}
-        if expiration_date is not _UNCHANGED:
-            details["expires_at"] = None if expiration_date is None else _end_of(expiration_date)
-        content = current.content if (text or data) is None else str(text or data)
-        if content != current.content:
-            details["source"] = current.source
-        self.engine.put(memory_id, content, namespace=self.namespace, **details)
+        """Change the text of a memory, its metadata or its last day; the id and the owners stay.
+
+        New metadata is merged into the old. No date lets the memory last; `data` is mem0's older name of
+        `text`.
+        """
+        self._put(**self._version(memory_id, text, metadata, expiration_date, data))
         return {"message": "Memory updated successfully!"}
 
     def delete(self, memory_id: str) -> Json:
@@ -236,10 +252,8 @@ class Memory:
 
     def update_many(self, changes: Sequence[Mapping[str, Any]]) -> Json:
         """Change several memories; none where one of them is not there."""
-        for change in changes:
-            self._current(change["memory_id"])
-        for change in changes:
-            self.update(**change)
+        for version in [self._version(**change) for change in changes]:
+            self._put(**version)
         return {"message": f"Successfully updated {len(changes)} memories"}
 
     def delete_many(self, memory_ids: Sequence[str]) -> Json:
@@ -250,14 +264,14 @@ class Memory:
 
     def delete_all(
         self,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        run_id: str | None = None,
-        app_id: str | None = None,
+        user_id: Identifier | None = None,
+        agent_id: Identifier | None = None,
+        run_id: Identifier | None = None,
+        app_id: Identifier | None = None,
     ) -> Json:
         """Forget all memories of a scope."""
         scope = _scope(user_id=user_id, agent_id=agent_id, run_id=run_id, app_id=app_id)
-        self.engine.forget(filter=_conditions(scope), namespace=self.namespace)
+        self.engine.forget(filter=conditions(scope), namespace=self.namespace)
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[Json]:
@@ -267,6 +281,7 @@ class Memory:
         except MemoryNotFound:
             return []
         is_deleted = self.get(memory_id) is None
+        first = _row(versions[0])
         rows: list[Json] = []
         for before, version in zip_longest([None, *versions], versions):
             if version is None and not is_deleted:
@@ -279,16 +294,19 @@ class Memory:
                     "old_memory": None if before is None else before.content,
                     "new_memory": None if version is None else version.content,
                     "event": event,
-                    "created_at": versions[0].created_at.isoformat(),
-                    "updated_at": version.created_at.isoformat() if before and version else None,
-                    "is_deleted": int(version is None),
+                    "created_at": first["created_at"],
+                    "updated_at": None if version is None else version.created_at.isoformat(),
+                    "is_deleted": version is None,
+                    "actor_id": first.get("actor_id"),
+                    "role": first.get("role"),
                 }
             )
         return rows
 
     def reset(self) -> None:
         """Remove everything for good."""
-        self.engine.admin.purge_namespace(self.namespace)
+        if self.namespace in self.engine.admin.namespaces():
+            self.engine.admin.purge_namespace(self.namespace)
 
     def close(self) -> None:
         """Let go of the database, unless it was open before."""
@@ -301,15 +319,39 @@ class Memory:
         except MemoryNotFound as error:
             raise UnknownMemory(memory_id, self.namespace) from error
 
-    def _listed(
-        self, conditions: Json | None, *, show_expired: bool, page: int = PAGE_SIZE
-    ) -> Iterator[Remembered]:
+    def _version(
+        self,
+        memory_id: str,
+        text: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        expiration_date: str | date | object | None = _UNCHANGED,
+        data: str | None = None,
+    ) -> Json:
+        """Return the arguments of `put` that change a memory."""
+        if data is not None:
+            _LOG.warning("`data` is deprecated in update(): use `text`")
+        content = data if text is None else text
+        if content is None and metadata is None and expiration_date is _UNCHANGED:
+            raise ValueError("At least one of text, metadata, or expiration_date must be provided.")
+        current = self._current(memory_id)
+        row, about = _row(current), dict(current.metadata)
+        about |= _times(row["created_at"], self.engine.now())
+        about[METADATA] = {**(row["metadata"] or {}), **_own_metadata(metadata, about)}
+        if expiration_date is not _UNCHANGED:
+            about.pop("expiration_date", None)
+            if expiration_date is not None:
+                about["expiration_date"] = _day(expiration_date)
+        version: Json = {"key": memory_id, "content": current.content, "metadata": about}
+        if content is not None and content != current.content:
+            version |= {"content": content, "source": current.source}
+        return version
+
+    def _put(self, key: str, content: str, **details: Any) -> None:  # noqa: ANN401 - those of put
+        self.engine.put(key, content, namespace=self.namespace, **details)
+
+    def _listed(self, wanted: Json | None, *, page: int = PAGE_SIZE) -> Iterator[Remembered]:
         """Yield memories, newest first."""
-        parts = [] if conditions is None else [conditions]
-        if not show_expired:
-            parts.append(unexpired(self.engine.now()))
-        both = _and(parts) if parts else None
-        return listed(self.engine, both, namespace=self.namespace, page=min(page, PAGE_SIZE))
+        return listed(self.engine, wanted, namespace=self.namespace, page=min(page, PAGE_SIZE))
 
 
 def _opened(config: Mapping[str, Any]) -> Engine:
@@ -319,8 +361,8 @@ def _opened(config: Mapping[str, Any]) -> Engine:
     return Settings(**({} if path is None else {"db": path})).open(must_exist=False, embed=True)
 
 
-def _scope(**scope: str | None) -> dict[str, str]:
-    present = {name: value for name, value in scope.items() if value is not None}
+def _scope(**scope: Identifier | None) -> dict[str, str]:
+    present = {name: entity_id(name, value) for name, value in scope.items() if value is not None}
     if not present:
         raise ValueError("At least one of 'user_id', 'agent_id', or 'run_id' must be provided.")
     return present
@@ -334,6 +376,11 @@ def _refuse_scopes(verb: str, arguments: Mapping[str, Any]) -> None:
         raise TypeError(f"{verb} got an unexpected argument {sorted(arguments)[0]!r}")
 
 
+def _check_top_k(top_k: object) -> None:
+    if not isinstance(top_k, int) or isinstance(top_k, bool) or top_k < 0:
+        raise ValueError(f"Invalid top_k: {top_k!r}. Must be a non-negative integer.")
+
+
 def _messages(messages: object) -> Sequence[Mapping[str, Any]]:
     if isinstance(messages, str):
         return [{"role": "user", "content": messages}]
@@ -344,66 +391,69 @@ def _messages(messages: object) -> Sequence[Mapping[str, Any]]:
     raise ValueError("messages must be a text, a message, or a list of messages")
 
 
-def _conditions(filters: Mapping[str, Any] | None) -> Json:
-    """Return mem0's filters as ours; they must name a scope."""
-    if not _names_scope(filters or {}):
-        raise ValueError("filters must contain at least one of: user_id, agent_id, run_id")
-    return _and([_condition(name, value) for name, value in (filters or {}).items()])
+def _content(place: int, message: Mapping[str, Any]) -> str:
+    """Return the text of a message; raise where it holds only what is no text, an image for example."""
+    content = message.get("content")
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = content if isinstance(content, list) else [content]
+    text = text_of(parts)
+    others = sorted({_kind(part) for part in parts if not text_of([part])} - {"text"})
+    if others and not text:
+        raise ValueError(
+            f"messages[{place}] holds {', '.join(others)} and no text, and only text is remembered: "
+            "describe it in words, or leave the message out"
+        )
+    if others:
+        _LOG.warning("messages[%d]: %s is not remembered, only the text beside it", place, ", ".join(others))
+    return text
 
 
-def _names_scope(filters: Mapping[str, Any]) -> bool:
-    parts = [part for name in ("AND", "OR") for part in filters.get(name, ())]
-    return bool(filters.keys() & set(SCOPES)) or any(_names_scope(part) for part in parts)
+def _kind(part: object) -> str:
+    return str(part.get("type")) if isinstance(part, Mapping) else type(part).__name__
 
 
-def _condition(name: str, value: Any) -> Json:  # noqa: ANN401 - any JSON
-    if name in ("AND", "OR", "NOT"):
-        parts = [_and([_condition(*item) for item in part.items()]) for part in value]
-        if name == "NOT":
-            return {"not": {"or": parts}}
-        return {name.lower(): parts}
-    field = _OWN_FIELDS.get(name, str(Field("metadata", (name,))))
-    if value == "*":
-        return {field: {"exists": True}}
-    if isinstance(value, list):
-        return {field: {"in": value}}
-    if isinstance(value, Mapping):
-        unknown = sorted(value.keys() - _OPERATORS.keys())
-        if unknown:
-            raise ValueError(f"unknown operator {unknown[0]!r}; there are {', '.join(_OPERATORS)}")
-        return {field: {_OPERATORS[operator]: operand for operator, operand in value.items()}}
-    return {field: value}
+def _own_metadata(metadata: object, current: Mapping[str, Any]) -> Json:
+    """Return the caller's metadata without ids, which only the arguments of `add` set."""
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping):
+        raise ValueError(f"metadata must be a mapping, got {metadata!r}")
+    for name in _IDENTITY:
+        if name in metadata and metadata[name] != current.get(name):
+            _LOG.warning("metadata[%r] is ignored: ids cannot be set through metadata", name)
+    return {name: value for name, value in metadata.items() if name not in _IDENTITY}
 
 
-def _and(parts: list[Json]) -> Json:
-    return parts[0] if len(parts) == 1 else {"and": parts}
+def _day(value: object) -> str:
+    """Return a day as ``YYYY-MM-DD``."""
+    if isinstance(value, datetime):
+        value = value.date()
+    if isinstance(value, date):
+        return value.isoformat()
+    try:
+        return date.fromisoformat(str(value)).isoformat()
+    except ValueError as error:
+        raise ValueError(f"expiration_date must be a date as YYYY-MM-DD, got {value!r}") from error
+
+
+def _times(created: datetime | str, updated: datetime) -> dict[str, str]:
+    """Return when a memory was made and last changed, as texts that compare like times."""
+    return {"created_at": instant(created).isoformat(), "updated_at": instant(updated).isoformat()}
+
+
+def _shown(wanted: Json, now: datetime, *, show_expired: bool) -> Json:
+    return wanted if show_expired else both([wanted, unexpired(now.astimezone(UTC).date())])
 
 
 def _row(memory: Remembered) -> Json:
     about = memory.metadata
-    created_at = about.get(KEY_CREATED_AT)
-    row: Json = {
+    own_metadata = about.get(METADATA)
+    return {
         "id": about.get(KEY, memory.id),
         "memory": memory.content,
         "hash": memory.fingerprint,
-        "metadata": {name: value for name, value in about.items() if name not in _INTERNAL} or None,
-        "created_at": created_at or memory.created_at.isoformat(),
-        "updated_at": memory.created_at.isoformat() if created_at else None,
-    }
-    return row | {name: about[name] for name in _SCOPING if name in about}
-
-
-def _moment(value: float | str | date) -> datetime:
-    if isinstance(value, int | float):
-        return datetime.fromtimestamp(value, UTC)
-    moment = datetime.fromisoformat(value) if isinstance(value, str) else value
-    if not isinstance(moment, datetime):
-        moment = datetime.combine(moment, time(), UTC)
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-
-
-def _end_of(value: Any) -> datetime:  # noqa: ANN401 - a text or a date
-    """Return the time at which something expires; a day alone ends at its midnight."""
-    moment = _moment(value)
-    is_day = type(value) is date or (isinstance(value, str) and len(value) == len("2026-05-07"))
-    return datetime.combine(moment.date(), time.max, UTC) if is_day else moment
+        "metadata": dict(own_metadata) if isinstance(own_metadata, Mapping) and own_metadata else None,
+        "created_at": about.get("created_at", memory.created_at.isoformat()),
+        "updated_at": about.get("updated_at", memory.created_at.isoformat()),
+    } | {name: about[name] for name in PROMOTED if name in about}
