@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from memorata import _legacy_names
-
 
 def make_folder(folder: Path) -> None:
     """Make a folder and what is missing above it, each for its owner alone, as XDG has it."""
@@ -43,10 +41,10 @@ def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> 
     >>> models_folder({"MEMORATA_MODELS": "/srv/models"}, "linux", Path("/home/ada")).as_posix()
     '/srv/models'
     """
-    named = _legacy_names.understood(environment).get("MEMORATA_MODELS")
+    named = environment.get("MEMORATA_MODELS")
     if named:
         return at_home(named, home)
-    return _legacy_names.existing(data_folder(environment, platform, home) / "models")
+    return data_folder(environment, platform, home) / "models"
 
 
 def at_home(path: str, home: Path) -> Path:

@@ -90,7 +90,7 @@ def test_without_a_good_key_nobody_is_answered(address: str, keys: ApiKeys) -> N
     key, token = keys.create("gone", ["*"], ["read"])
     keys.revoke(key.id)
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    for shown in ({}, {"Authorization": "Bearer rcl_x"}, {"Authorization": f"Bearer {token}"}):
+    for shown in ({}, {"Authorization": "Bearer mem_x"}, {"Authorization": f"Bearer {token}"}):
         refused = httpx2.post(address, json=body, headers={**shown, "Accept": "application/json"})
         assert refused.status_code == 401
         assert refused.headers["www-authenticate"].startswith("Bearer")
@@ -250,7 +250,7 @@ def test_both_kinds_of_token_are_good_where_an_issuer_is_named(issuer: Issuer, k
         shown = asyncio.run(verifier.verify_token(token))
         assert shown is not None
         assert shown.scopes == ["read", "write"]
-    assert asyncio.run(verifier.verify_token("rcl_unknown")) is None
+    assert asyncio.run(verifier.verify_token("mem_unknown")) is None
 
 
 def test_other_addresses_are_served_with_keys(

@@ -80,12 +80,12 @@ test("a key goes along", async () => {
   const seen = [];
   const keyed = new Memorata({
     url: "http://x/",
-    key: "rcl_k",
+    key: "mem_k",
     fetch: async (url, options) => {
       seen.push([String(url), options.headers.Authorization]);
       return new Response("{}", { headers: { "content-type": "application/json" } });
     },
   });
   await keyed.get("a b/c");
-  assert.deepEqual(seen, [["http://x/v1/memories/a%20b%2Fc", "Bearer rcl_k"]]);
+  assert.deepEqual(seen, [["http://x/v1/memories/a%20b%2Fc", "Bearer mem_k"]]);
 });

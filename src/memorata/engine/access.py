@@ -26,7 +26,6 @@ from time import monotonic
 from typing import Final
 
 from memorata._frozen import frozen
-from memorata._legacy_names import TOKEN_PREFIX
 from memorata.engine.recall.log import RecallLog
 from memorata.engine.runtime import Runtime, utc_now
 from memorata.model import checks
@@ -47,7 +46,7 @@ FRESH_SECONDS: Final = 2.0
 """For how long a looked-up key is cached; so long may a revoked one still work."""
 
 _PREFIX: Final = "mem_"
-_TOKEN: Final = re.compile(rf"(?:{_PREFIX}|{TOKEN_PREFIX})([0-9a-f]{{16}})_([A-Za-z0-9_-]{{43}})")
+_TOKEN: Final = re.compile(rf"{_PREFIX}([0-9a-f]{{16}})_([A-Za-z0-9_-]{{43}})")
 _MARGIN_SECONDS: Final = 0.1
 _NO_DIGEST: Final = hashlib.sha256(b"nobody's").digest()
 _MAX_NAME_LENGTH: Final = 200

@@ -14,7 +14,6 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from memorata import _legacy_names
 from memorata._frozen import frozen
 from memorata.embed.trust import Trust
 from memorata.model.errors import InvalidArgument
@@ -55,11 +54,11 @@ class ConfigFile:
 
 def config_file(environment: Mapping[str, str], folder: Path) -> Path | None:
     """Return the settings file to read, or None if there is none."""
-    named = _legacy_names.understood(environment).get(CONFIG_VARIABLE)
+    named = environment.get(CONFIG_VARIABLE)
     if named:
         return named_file(CONFIG_VARIABLE, named)
-    paths = (folder / CONFIG, folder / _legacy_names.CONFIG)
-    return next((path for path in paths if path.is_file()), None)
+    path = folder / CONFIG
+    return path if path.is_file() else None
 
 
 def named_file(argument: str, path: str) -> Path:
@@ -141,13 +140,12 @@ def effective_config(named: str | None, names: Collection[str]) -> ConfigFile | 
     if named is not None:
         return read_config(named_file("config", named), names, named=True)
     path = config_file(os.environ, Path.cwd())
-    by_variable = bool(_legacy_names.understood(os.environ).get(CONFIG_VARIABLE))
+    by_variable = bool(os.environ.get(CONFIG_VARIABLE))
     return None if path is None else read_config(path, names, named=by_variable)
 
 
 def environment_variables(fields: Collection[str]) -> dict[str, str]:
     """Return the environment variables that say something, by the setting each is for."""
-    former = {new: old for old, new in _legacy_names.renamed_variables(os.environ).items()}
-    names = former | {name.upper(): name for name, value in os.environ.items() if value}
+    names = {name.upper(): name for name, value in os.environ.items() if value}
     variables = {field: names.get(f"{PREFIX}{field.upper()}") for field in fields}
     return {field: name for field, name in variables.items() if name}

@@ -27,7 +27,6 @@ from pydantic import (
     field_validator,
 )
 
-from memorata import _legacy_names
 from memorata._environment import data_folder, models_folder
 from memorata.embed.circuit_breaker import MAX_QUERY_SECONDS, QUERY_SECONDS
 from memorata.embed.description import hub_cache
@@ -69,8 +68,6 @@ _TABLES: Final = {
     "parameters": tuple(parameter.name for parameter in PARAMETERS),
 }
 """The settings that are tables, and the names of the rules in them."""
-_FOLDERS: Final = ("db", "models")
-"""The settings whose defaults are in the data folder."""
 
 _EXPECTED: Final = {
     "db": "the path of a file, or the address of a PostgreSQL server",
@@ -110,7 +107,7 @@ _PASSED_ON: Final = (
 
 def default_db(environment: Mapping[str, str], platform: str, home: Path) -> Path:
     """Return the default path of the database: beside the models."""
-    return _legacy_names.existing(data_folder(environment, platform, home) / "memories.db")
+    return data_folder(environment, platform, home) / "memories.db"
 
 
 class Settings(BaseModel):
@@ -283,19 +280,10 @@ class Settings(BaseModel):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the user about where these settings came from."""
-        renamed = _legacy_names.renamed_variables(os.environ)
-        config = None if self._config is None else self._config.path
-        paths = [config, *(getattr(self, name) for name in _FOLDERS if self.origin(name) == "default")]
-        return (
-            *([untrusted(config, self._ignored)] if config is not None and self._ignored else ()),
-            *(() if self._config is None else self._config.notes),
-            *(f"the variable {old} is still understood; say {new}" for old, new in sorted(renamed.items())),
-            *(
-                _legacy_names.advice(path)
-                for path in paths
-                if isinstance(path, Path) and _legacy_names.is_former(path)
-            ),
-        )
+        if self._config is None:
+            return ()
+        ignored = [untrusted(self._config.path, self._ignored)] if self._ignored else []
+        return (*ignored, *self._config.notes)
 
     @property
     def resources(self) -> Resources:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from memorata._frozen import frozen
-from memorata._legacy_names import TOKEN_PREFIX
 from memorata.model import checks
 from memorata.text.word_lists import listed
 
@@ -152,7 +151,6 @@ _SHAPES: Final[Mapping[str, Any]] = tomllib.loads(
 _PARTS: Final = {
     **{name: "|".join(several) for name, several in _SHAPES["alternatives"].items()},
     "value": _SHAPES["value"],
-    "former": TOKEN_PREFIX[:-1],
 }
 
 

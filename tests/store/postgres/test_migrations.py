@@ -7,7 +7,6 @@ import psycopg
 import pytest
 from tests.store.addresses import PASSWORD, as_user, changed, outside
 
-from memorata._legacy_names import SCHEMA_TABLE
 from memorata.model.errors import (
     InvalidArgument,
     ServerUnsuitable,
@@ -197,14 +196,6 @@ def test_a_database_that_cannot_hold_every_text_is_said(base: str, encoding: str
                 made_ready(changed(base, dbname=name))
         finally:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
-@pytest.mark.parametrize("table", [SCHEMA_TABLE, "memorata_schema"])
-def test_a_database_of_the_layout_before_is_refused_with_the_way_to_move_it(url: str, table: str) -> None:
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"CREATE TABLE {table} (number INTEGER)")
-    with pytest.raises(ServerUnsuitable, match=r"older Memorata.*memorata export.*memorata import"):
-        made_ready(url)
 
 
 def test_no_extension_is_needed(used: str) -> None:

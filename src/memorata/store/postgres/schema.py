@@ -21,7 +21,6 @@ import psycopg
 from psycopg import Connection, errors
 from psycopg.rows import TupleRow
 
-from memorata._legacy_names import SCHEMA_TABLE as FORMER_TABLE
 from memorata.model.errors import ServerUnsuitable, StoreTooNew, StoreUnavailable
 from memorata.store.postgres.address import parsed, shown
 from memorata.store.postgres.dialect import OWNED, USER_KEY
@@ -224,8 +223,6 @@ MIGRATIONS: Final[tuple[str, ...]] = (
 
 MIN_SERVER_VERSION: Final = 14
 _TABLE: Final = "memorata_layout"
-_BEFORE: Final = (FORMER_TABLE, "memorata_schema")
-"""The tables of migrations of former layouts, in which the server searched."""
 _CONNECT_SECONDS: Final = 10
 _LOCK_SECONDS: Final = 60
 """How long locks are waited for: a waiting migration blocks all later transactions."""
@@ -292,12 +289,6 @@ def _check(connection: Connection[TupleRow], url: str) -> None:
         raise ServerUnsuitable(
             f"{name} holds texts as {encoding}, which cannot hold every text; make a database with "
             "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
-        )
-    if any(_exists(connection, table) for table in _BEFORE) and not schema_number(connection):
-        raise ServerUnsuitable(
-            f"{name} has tables of an older Memorata, in which the server searched. To move it, run "
-            "`memorata export` with the version that wrote it, make a new database (or a schema, named by "
-            "?options=-csearch_path%3D…), and run `memorata import` there"
         )
 
 

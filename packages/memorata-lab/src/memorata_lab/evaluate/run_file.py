@@ -37,7 +37,6 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from memorata import _legacy_names
 from memorata.extend.embedding import Embedder
 from memorata.extend.model import DatasetError, InvalidArgument, checks, frozen, shown
 from memorata_lab.evaluate.dataset import Question
@@ -48,7 +47,7 @@ VERSION: Final = 1
 TIMED: Final = 32
 """How many questions are embedded to see how long it takes."""
 _LOG: Final = logging.getLogger(__name__)
-_HEADER_PREFIXES: Final = (b'{"memorata_run"', f'{{"{_legacy_names.RUN_HEADER}"'.encode())
+_HEADER_PREFIX: Final = b'{"memorata_run"'
 """How every file of ours begins, so that no other file is ever taken for one of ours that was cut off."""
 
 
@@ -217,7 +216,7 @@ class RunWriter:
         complete = content.rfind(b"\n") + 1
         torn = content[complete:]
         if complete == 0:
-            if not any(torn.startswith(ours) or ours.startswith(torn) for ours in _HEADER_PREFIXES):
+            if not (torn.startswith(_HEADER_PREFIX) or _HEADER_PREFIX.startswith(torn)):
                 raise DatasetError(self.path, 1, f"not a run of Memorata: it begins with {shown(torn[:20])}")
             self._file.truncate(0)
             self._write(self.header.as_dict())
@@ -273,8 +272,6 @@ def _refuse(constant: str) -> float:
 
 
 def _header(path: str | PathLike[str], number: int, record: dict[str, Any]) -> RunHeader:
-    if _legacy_names.RUN_HEADER in record:
-        record = {"memorata_run": record.pop(_legacy_names.RUN_HEADER)} | record
     if "memorata_run" not in record:
         raise DatasetError(path, number, "not the header of a run: 'memorata_run' is missing")
     version = record.pop("memorata_run")
