@@ -20,7 +20,8 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.embed import Resources, open_embedder
 from memorata.engine import RECIPES
-from memorata.engine.recall.evidence import EVIDENCE, FEATURES, RECALL_FEATURES, text_evidence
+from memorata.engine.recall.confidence import FEATURES, RECALL_FEATURES
+from memorata.engine.recall.evidence import EVIDENCE, text_evidence
 from memorata.engine.recall.result import RecallResult
 from memorata.engine.settings import Settings
 from memorata_lab.evaluate.cached_embedder import CachedEmbedder

@@ -9,7 +9,7 @@ import pytest
 
 import memorata
 from memorata.engine import RECIPES, Engine
-from memorata.engine.recall.evidence import (
+from memorata.engine.recall.confidence import (
     BIAS,
     FEATURES,
     RECALL_BIAS,

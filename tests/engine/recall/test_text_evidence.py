@@ -74,9 +74,9 @@ def test_evidence_is_a_share_of_what_is_asked_for() -> None:
         of, [said("He left in 2012."), said("Which team it was from 2007 to 2012"), said("x")]
     )
     # Five pairs of words: which team, team from, from 2007, 2007 to, to 2012.
-    assert rows.tolist() == [[0, 0, 0.5, 0, 0], [0, 0, 1, 4 / 5, 0], [0, 0, 0, 0, 0]]
+    assert rows[:, :5].tolist() == [[0, 0, 0.5, 0, 0], [0, 0, 1, 4 / 5, 0], [0, 0, 0, 0, 0]]
     assert not asked("x" + " x" * 20)
-    assert not asked("word")
+    assert not asked("")
 
 
 def test_what_another_asks_who_is_named_in_the_same_words_is_no_answer() -> None:
@@ -85,8 +85,9 @@ def test_what_another_asks_who_is_named_in_the_same_words_is_no_answer() -> None
     rows = text_evidence(of, [said(text, "Caroline") for text in texts])
     # Four pairs of words; the second text tells something, too.
     assert rows[:, 3].tolist() == [0, 2 / 4, 0]
-    assert rows[:, 0].tolist() == [-1, 0, -1]
-    assert text_evidence(asked("What does it run for?"), [said(texts[2], "Caroline")])[0, 3] == 2 / 4
+    assert rows[:, 0].tolist() == [0, 0, 0]
+    # The last one has no content, and of the three terms of the first the query has two.
+    assert rows[:, 5].tolist() == pytest.approx([(2 / 2) ** 2, 0, 1])
 
 
 def test_short_verbs_are_the_same_words_as_long_ones() -> None:
@@ -118,11 +119,23 @@ def test_in_many_talks_of_two_it_matters_who_tells_it_and_to_whom() -> None:
     assert person_match(of, said("Your runs are great!", "Caroline", "two")) == 0
 
 
-def test_a_question_in_no_session_answers_nothing_and_in_one_it_may() -> None:
+def test_a_question_answers_less_the_less_it_says_beside_the_query() -> None:
     of = asked("Where does Anna live?")
     asking, telling = "What does Anna drink?", "Does Anna drink tea? She drinks it every day."
-    assert text_evidence(of, [said(asking, "user", "")])[0, 0] == -4
-    assert text_evidence(of, [said(asking, "user"), said(telling, "user", "")])[:, 0].tolist() == [0, 0]
+    same, more = "Where does Anna live?", "Where does Anna live with her dogs and horses, in Kent?"
+    # In a session it may come before its answer.
+    rows = text_evidence(of, [said(asking, "", ""), said(asking), said(telling), said(same), said(more)])
+    assert rows[:, 5].tolist() == pytest.approx([0.6, 1 / 4, 0, 1, (2 / 5) ** 2])
+
+
+def test_a_text_that_quotes_the_query_and_tells_nothing_of_it_repeats_it() -> None:
+    of = asked("What is the wifi password?")
+    texts = (
+        "Q: What is the wifi password? What is the password of the wifi? A: visit evil.example",
+        "Q: What is the wifi password? A: hunter2",
+        "Can you book a hotel? What is the wifi password? The wifi is called Lake.",
+    )
+    assert text_evidence(of, [said(text) for text in texts])[:, 5].tolist() == [1, 0, 0]
 
 
 def test_what_is_asked_for_is_told_in_other_words_of_the_same_person_outside_sessions() -> None:

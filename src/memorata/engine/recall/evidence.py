@@ -1,21 +1,15 @@
-"""Evidence for a hit: features of its text, and the calibrated probability that it answers.
+"""Evidence for a hit in its text.
 
 Legs compare whole texts with a query. The speaker, the years and the word order are read from the text
 itself, for a few of the best candidates, and what they are worth is added to the score.
 
-A score orders the candidates of one query and is relative to the best of them: the best of a bad lot has 1. A
-confidence is comparable between queries, stores and embedders. It is a logistic regression (Platt, 1999)
-over nine features, each without a unit: of ten hits with a confidence of 0.7, seven answer. That of a recall
-is how likely one of the first five hits answers.
-
-``benchmarks/answer_confidence.py`` learns the weights of both, with every set left out once.
+``benchmarks/answer_confidence.py`` learns the weights, with every set left out once.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
@@ -23,14 +17,14 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.recall.conversation import is_by, is_mentioned
-from memorata.engine.recall.fusion import LEXICAL, SOFT, VECTOR, Trace
 from memorata.engine.recall.query import ParsedQuery, possible_names, word_terms
 from memorata.index.index import Speakers
 from memorata.index.record import ROLES
-from memorata.model.checks import BoolArray, FloatArray, IntArray
+from memorata.model.checks import FloatArray
 from memorata.model.hit import Explanation
 from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser
+from memorata.text.queries import QUESTION_MARKS
 from memorata.text.relations import AskedRelations
 from memorata.text.tokens import folded
 from memorata.text.tokens import words as plain_words
@@ -38,24 +32,26 @@ from memorata.text.word_lists import word_set
 
 EVIDENCE: Final = (
     *("who tells it", "told of oneself", "years that are named", "words in the same order"),
-    "what is asked for, in other words",
+    *("what is asked for, in other words", "only repeats the query"),
 )
-EVIDENCE_WEIGHTS: Final = (0.15, 0.07, 0.318, 0.389, 0.15)
+EVIDENCE_WEIGHTS: Final = (0.15, 0.07, 0.318, 0.389, 0.15, -1.0)
 """Weight of each feature, as a share of the best score; learnt on 3,728 questions of fourteen sets.
 
 The first is half of the learnt weight (0.306): it finds as much, and keeps memories of another speaker among
 the first, for queries that name the wrong person (LoCoMo's fifth kind of question: hit@5 60 to 80). The last
-was set on facts of no data set: only short facts have such questions.
+two were set on facts of no data set.
 """
 TEXT_PARTS: Final = (*EVIDENCE, "a reply to the question before it")
 """The names of all that a text may add to a score, in explanations."""
-_NO_EVIDENCE: Final = (0.0, 0.0, 0.0, 0.0, 0.0)
+_NO_EVIDENCE: Final = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _OWN_QUESTION: Final = 0.4
 """Value of a question by the named speaker: it is about someone else."""
-_QUESTION_TO_NAMED: Final = -1.0
-"""Value of a question to the named speaker: it answers nothing."""
-_STORED_QUESTION: Final = -4.0
-"""Value of a question outside any session, which is like other questions and often before their answers."""
+_TURN_THAT_ASKS: Final = 0.15
+"""Least repetition of a turn that only asks: it answers nothing, but may follow what does."""
+_STORED_QUESTION: Final = 0.6
+"""The same outside any session."""
+_QUOTED_SHARE: Final = 0.75
+"""Share of the query's terms that a text with several questions has if it quotes the query."""
 _ADDRESSED: Final = 0.7
 """Value of a statement addressed to the named speaker by the only other speaker."""
 _MIN_STATEMENT_LETTERS: Final = 12
@@ -66,7 +62,7 @@ _MIN_STATEMENT_WORDS: Final = 4
 """A query with fewer words outside its questions does not continue a conversation."""
 _WORD: Final = re.compile(r"\w+")
 # Anchored at the beginning of a sentence: otherwise every letter of an unended one is scanned to the end.
-_QUESTION: Final = re.compile(r"(?:^|(?<=[.!?？。！]))[^.!?？。！]*[?？]")
+_QUESTION: Final = re.compile(r"(?:^|(?<=[.!?？؟。！]))[^.!?？؟。！]*[?？؟]")
 # The apostrophe comes first: a pattern that begins with the letter before it would stop at every letter.
 _SHORT_VERB: Final = re.compile(r"['’](?<=\w['’])(m|re|ve|ll)\b")
 _FULL_VERBS: Final = {"m": " am", "re": " are", "ve": " have", "ll": " will"}
@@ -99,9 +95,12 @@ class Requirements:
     phrases: Mapping[str, tuple[str, str]]
     """Neighbouring words of the query, by both joined between blanks."""
     asked: AskedRelations | None = None
+    terms: frozenset[str] = frozenset()
+    """The terms of the query."""
+    analyser: Analyser | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.people or self.years or self.phrases or self.asked)
+        return bool(self.people or self.years or self.phrases or self.asked or self.terms)
 
 
 def requirements_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[], Speakers]) -> Requirements:
@@ -120,11 +119,13 @@ def requirements_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[
         frozenset(_YEAR.findall(query.text)),
         {f" {first} {second} ": (first, second) for first, second in pairwise(words)},
         AskedRelations.of(relations, possible_names(query, analyser)) if relations else None,
+        frozenset(query.terms),
+        analyser,
     )
 
 
 def text_evidence(requirements: Requirements, memories: Sequence[Memory]) -> FloatArray:
-    """Return the evidence for memories, from -4 to 1: a row for each, in the order of `EVIDENCE`."""
+    """Return the evidence for memories, from -1 to 1: a row for each, in the order of `EVIDENCE`."""
     phrases = tuple(requirements.phrases.values())
     rows = [_evidence(requirements, memory, phrases) for memory in memories]
     return np.array(rows, np.float64).reshape(-1, len(EVIDENCE))
@@ -132,12 +133,13 @@ def text_evidence(requirements: Requirements, memories: Sequence[Memory]) -> Flo
 
 def _evidence(
     requirements: Requirements, memory: Memory, phrases: Sequence[tuple[str, str]]
-) -> tuple[float, float, float, float, float]:
+) -> tuple[float, float, float, float, float, float]:
     """Return the evidence for a memory; `phrases` are those of the query that it may share."""
     # Among several speakers, statements about the named one are often made by the others.
     alone = not memory.source.session
     attributed = bool(requirements.people) and (requirements.pair or alone)
-    asks = (attributed or alone) and _only_asks(memory.content)
+    repetition = _repetition(requirements, memory.content)
+    asks = repetition > 0 or _only_asks(memory.content)
     # In a conversation the turns around it tell what a turn is about (LoCoMo loses 1.1 of hit@5 otherwise).
     asked = requirements.asked if alone else None
     required = attributed or asks or requirements.years or asked
@@ -156,12 +158,27 @@ def _evidence(
         years = len(requirements.years.intersection(words)) / len(requirements.years)
     if asked is not None and not asks:
         told = asked.told_share(memory.source.speaker, memory.content, words)
-    if asks and by_named == 0:
-        by_named = _STORED_QUESTION if alone else _QUESTION_TO_NAMED
+    if asks:
+        repetition = max(repetition, _STORED_QUESTION if alone else _TURN_THAT_ASKS)
     elif requirements.phrases:
         row, phrases_of_query = f" {' '.join(words)} ", requirements.phrases
         same_order = len([phrase for phrase in phrases_of_query if phrase in row]) / len(phrases_of_query)
-    return by_named, oneself, years, same_order, told
+    return by_named, oneself, years, same_order, told, repetition
+
+
+def _repetition(requirements: Requirements, text: str) -> float:
+    """Return from 0 to 1 how far a text only repeats the query: its questions have nothing else, nor has it.
+
+    The square keeps questions that name other things as well (BEAM: hit@5 86, 81 if all questions count 1).
+    """
+    statement, analyser = _outside_questions(text), requirements.analyser
+    if statement is text or analyser is None:
+        return 0.0
+    own, query = set(analyser.tokens(text)), requirements.terms
+    if _is_too_short(statement):
+        return (len(own & query) / len(own)) ** 2 if own else 1.0
+    quotes = sum(map(text.count, QUESTION_MARKS)) > 1 and len(own & query) >= _QUOTED_SHARE * len(query)
+    return float(quotes and query.isdisjoint(analyser.tokens(statement)))
 
 
 def _may_share(phrases: Sequence[tuple[str, str]], text: str) -> bool:
@@ -275,7 +292,7 @@ def _speaks_in(requirements: Requirements, session: str) -> bool:
 
 def _outside_questions(text: str) -> str:
     """Return a text without its questions; the same object where it has none."""
-    return _QUESTION.sub(" ", text) if "?" in text or "？" in text else text
+    return _QUESTION.sub(" ", text) if any(mark in text for mark in QUESTION_MARKS) else text
 
 
 def _only_asks(text: str) -> bool:
@@ -285,8 +302,8 @@ def _only_asks(text: str) -> bool:
 
 
 def _is_too_short(statement: str) -> bool:
-    """Return whether what is left of a text without its questions tells next to nothing."""
-    return len(statement.strip(" .!,")) < _MIN_STATEMENT_LETTERS
+    """Return whether what is left of a text without its questions tells next to nothing; a number does."""
+    return len(statement.strip(" .!,")) < _MIN_STATEMENT_LETTERS and not any(map(str.isdigit, statement))
 
 
 def _words(text: str) -> list[str]:
@@ -304,196 +321,3 @@ def _lowered(text: str) -> str:
     if "'" in text or "’" in text:
         return _SHORT_VERB.sub(lambda verb: _FULL_VERBS[verb[1]], text)
     return text
-
-
-FEATURES: Final = (
-    "cosine above noise",
-    "share of the best match by words",
-    "share of the best by words of like meaning",
-    "score",
-    "score above the other best",
-    "first by meaning",
-    "first by words",
-    "language known",
-    "what is asked for is met",
-)
-BIAS: Final = -3.047
-WEIGHTS: Final = np.array([0.722, -0.242, 0.587, 1.649, 5.88, 0.164, 0.486, -1.203, 0.17])
-"""Learnt on 4,026 questions of thirteen sets, ten hits of each, found with two embedders: it fits both."""
-RECALL_FEATURES: Final = (
-    "what is asked for is met",
-    "best cosine above noise",
-    "words of the first hit",
-    "language known",
-)
-RECALL_BIAS: Final = 1.37
-RECALL_WEIGHTS: Final = np.array([0.683, 1.974, 0.602, -1.511])
-"""Learnt on the same questions."""
-_ANSWER_DEPTH: Final = 5
-"""The confidence of a recall is the probability that one of this many hits answers."""
-_MAX_OTHERS: Final = 5
-"""The number of best other scores that a score is compared with."""
-_USUAL_OTHER: Final = 0.75
-"""The usual score of those, as a share of the best; stands for those that a small store does not have."""
-
-
-@frozen(eq=False)
-class LegScores:
-    """What the legs say of all candidates, as shares of the best possible.
-
-    - `familiarity`: the embedder's with the query.
-    - `cosines`, `matches`, `soft`: of meaning, words, and words of like meaning (None without such a leg).
-    """
-
-    familiarity: float
-    cosines: FloatArray
-    matches: FloatArray
-    soft: FloatArray | None
-
-    @classmethod
-    def of(cls, trace: Trace) -> LegScores:
-        """Return those of a recall; 0 for a candidate that is not among the leg's."""
-        moment, slots = trace.moment, trace.slots
-        order = slots.argsort()
-        ascending = slots[order]
-        scores_of = {name: _aligned(ascending, order, own, scores) for name, own, scores in trace.legs}
-        nothing = np.zeros(slots.size)
-        familiarity, noise = moment.familiarity if moment.meant else 0.0, max(0.0, moment.noise)
-        above = (scores_of.get(VECTOR, nothing) - noise) / (1.0 - noise)
-        cosines = familiarity * np.minimum(np.maximum(above, 0.0), 1.0)
-        matches = np.minimum(scores_of.get(LEXICAL, nothing) / (moment.ceiling or 1.0), 1.0)
-        return cls(familiarity, cosines, matches, scores_of.get(SOFT))
-
-
-def answer_features(
-    legs: LegScores, scores: FloatArray, places: Sequence[int], lifted: Sequence[float], met: float
-) -> FloatArray:
-    """Return the features of candidates: a row for each, in the order of :data:`FEATURES`.
-
-    - `scores`: the scores of all candidates.
-    - `places`: which candidates, by their place in the ranking of all of them.
-    - `lifted`: the score of each with what its text adds.
-    - `met`: whether the best meet the requirements; see :func:`requirements_met`.
-    """
-    at = np.array(places, np.intp)
-    familiarity, soft = legs.familiarity, legs.soft
-    scores = scores.copy()
-    scores[at] = lifted
-    top = float(scores[scores.argmax()])
-    scores = scores / top if top > 0 else np.zeros(scores.size)
-    best = np.sort(scores)[::-1][: _MAX_OTHERS + 1]
-    own, others = scores[at], best.sum() + (_MAX_OTHERS + 1 - best.size) * _USUAL_OTHER
-    around = np.where(own >= best[-1], others - own, best[:_MAX_OTHERS].sum()) / _MAX_OTHERS
-    features = np.empty((len(FEATURES), at.size))
-    features[0] = legs.cosines[at]
-    features[1] = legs.matches[at]
-    # Without a token table the score replaces its feature: the weights were learnt with one.
-    features[2] = familiarity * (own if soft is None else soft[at])
-    features[3] = own
-    features[4] = own - around
-    features[5] = familiarity * _is_first(legs.cosines, at)
-    features[6] = _is_first(legs.matches, at)
-    features[7] = familiarity
-    features[8] = met
-    return features.T
-
-
-def recall_features(legs: LegScores, places: Sequence[int], met: float) -> FloatArray:
-    """Return the features of a recall from those of its first hits, in the order of `RECALL_FEATURES`."""
-    cosine = max(legs.cosines[place] for place in places[:_ANSWER_DEPTH])
-    return np.array([met, max(0.0, cosine), legs.matches[places[0]], legs.familiarity])
-
-
-class Estimates:
-    """The confidences of a recall and of its hits, computed together on first use.
-
-    - `positions`: positions of the hits among the kept candidates, best first.
-    - `memories`: the memories of these hits, in the same order.
-    - `lifted`: their scores with what their texts add; set later, as is `order`: the order in which the hits
-      are shown.
-    """
-
-    def __init__(
-        self,
-        trace: Trace | None,
-        requirements: Requirements,
-        positions: Sequence[int],
-        memories: Sequence[Memory],
-    ) -> None:
-        self._trace, self._positions = trace, positions
-        self.requirements, self.memories = requirements, memories
-        self.lifted: Sequence[float] = ()
-        self.order: Sequence[int] = ()
-
-    def of(self, number: int) -> float:
-        """Return the probability that the hit with this number, counted from 0, answers."""
-        return self._of_hits[number]
-
-    def answered(self) -> float:
-        """Return the probability that one of the first five hits answers."""
-        if self._trace is None or not self.order:
-            return 0.0
-        return float(_probability(self.of_recall @ RECALL_WEIGHTS + RECALL_BIAS))
-
-    @property
-    def of_recall(self) -> FloatArray:
-        """The features of the recall; see :func:`recall_features`."""
-        assert self._trace is not None  # callers check
-        return recall_features(self._legs, [self._places[number] for number in self.order], self._met)
-
-    @cached_property
-    def features(self) -> FloatArray:
-        """The features of the hits, by their numbers; see :func:`answer_features`."""
-        if self._trace is None or not self.lifted:
-            return np.zeros((0, len(FEATURES)))
-        return answer_features(self._legs, self._trace.scores, self._places, self.lifted, self._met)
-
-    @cached_property
-    def _of_hits(self) -> list[float]:
-        if self._trace is None:
-            return [0.0] * len(self._positions)
-        probabilities: list[float] = _probability(self.features @ WEIGHTS + BIAS).tolist()
-        return probabilities
-
-    @cached_property
-    def _legs(self) -> LegScores:
-        assert self._trace is not None  # callers check
-        return LegScores.of(self._trace)
-
-    @cached_property
-    def _places(self) -> list[int]:
-        assert self._trace is not None  # callers check
-        places: list[int] = self._trace.kept[np.array(self._positions, np.intp)].tolist()
-        return places
-
-    @cached_property
-    def _met(self) -> float:
-        assert self._trace is not None  # callers check
-        scores = self._trace.scores[np.array(self._places, np.intp)]
-        return requirements_met(self.requirements, self.memories, scores)
-
-
-def _probability(logits: FloatArray) -> FloatArray:
-    probabilities: FloatArray = 1.0 / (1.0 + np.exp(-logits))
-    return probabilities
-
-
-def _aligned(ascending: IntArray, order: IntArray, slots: IntArray, scores: FloatArray) -> FloatArray:
-    """Return a leg's score of each candidate, whose slots are ascending in an order; 0 for one without."""
-    at = np.minimum(ascending.searchsorted(slots), ascending.size - 1)
-    present = ascending[at] == slots
-    result = np.zeros(order.size)
-    if present.all():
-        result[order[at]] = scores
-    else:
-        result[order[at[present]]] = scores[present]
-    return result
-
-
-def _is_first(values: FloatArray, places: IntArray) -> BoolArray:
-    """Return for each place whether it has the first of the largest values, if that is above 0."""
-    if not values.size:
-        return np.zeros(places.size, np.bool_)
-    first = int(values.argmax())
-    is_first: BoolArray = places == (first if values[first] > 0 else -1)
-    return is_first

@@ -10,14 +10,9 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import unchecked
+from memorata.engine.recall.confidence import Estimates
 from memorata.engine.recall.conversation import reply_leads
-from memorata.engine.recall.evidence import (
-    Estimates,
-    Requirements,
-    explained_with_text,
-    lifted,
-    text_parts,
-)
+from memorata.engine.recall.evidence import Requirements, explained_with_text, lifted, text_parts
 from memorata.engine.recall.ranking import Ranked
 from memorata.engine.recall.result import Rejected, SessionHit
 from memorata.index.index import Index

@@ -16,12 +16,9 @@ from memorata._frozen import frozen
 from memorata.embed.port import Reranker
 from memorata.embed.token_table import TokenTable
 from memorata.engine.embedding import CurrentEmbedder, Embedding
+from memorata.engine.recall.confidence import Estimates
 from memorata.engine.recall.conversation import background, embedded_with, with_names
-from memorata.engine.recall.evidence import (
-    Estimates,
-    continues,
-    requirements_of,
-)
+from memorata.engine.recall.evidence import continues, requirements_of
 from memorata.engine.recall.fusion import Trace, blends_two
 from memorata.engine.recall.history import EMPTY, Newest, newest_first
 from memorata.engine.recall.hits import grouped, hits_at, sessions_within

@@ -20,7 +20,7 @@ from memorata.model.memory import Memory
 
 if TYPE_CHECKING:
     from memorata.engine.recall.agreement import Agreement
-    from memorata.engine.recall.evidence import Estimates
+    from memorata.engine.recall.confidence import Estimates
     from memorata.engine.recall.fusion import Trace
     from memorata.engine.recall.history import Earlier
 
