@@ -31,7 +31,7 @@ $(ENV): pyproject.toml $(wildcard packages/*/pyproject.toml) deploy/constraints.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --upgrade --custom-compile-command 'make lock'
 lock: $(ENV)  ## Write the exact versions that the image and the checks install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	echo hatchling | $(BIN)/$(LOCK) --generate-hashes --extra onnx --extra server --extra mcp --extra postgres --extra encryption \
+	echo hatchling | $(BIN)/$(LOCK) --generate-hashes --extra onnx --extra server --extra mcp --extra encryption \
 		--output-file deploy/requirements.lock pyproject.toml -
 	$(BIN)/$(LOCK) --no-annotate --extra dev --output-file deploy/constraints.txt pyproject.toml
 
@@ -107,7 +107,7 @@ test-typescript: $(MODELS)  ## Build the TypeScript client and run its tests aga
 FUZZ_SECONDS ?= 600
 attack: $(MODELS)  ## Attack: silent sockets, damaged files, killed writers, fuzzing (FUZZ_SECONDS each)
 	MEMORATA_ATTACK=1 $(BIN)/python -m pytest tests/security tests/reliability/test_kill.py tests/reliability/test_processes.py \
-		tests/store/postgres/test_reliability.py tests/http/test_openapi.py
+		packages/memorata-postgres/tests/test_reliability.py tests/http/test_openapi.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris
 	$(BIN)/python -m tests.security.fuzz all $(FUZZ_SECONDS)
 

@@ -30,7 +30,7 @@ from urllib.parse import quote
 
 import memorata
 from memorata.model.errors import MemorataError, RecallNotFound
-from memorata.store.postgres.distribution import distribute, placed
+from memorata_postgres.distribution import distribute, placed
 
 CITUS = "MEMORATA_TEST_CITUS"
 _Result = TypeVar("_Result")

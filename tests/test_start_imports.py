@@ -27,7 +27,7 @@ OF_OTHER_VERBS = {
     "memorata.service.formats": "importing",
     "memorata.graph.summaries": "describing communities",
     "memorata.store.filters": "asking with a filter",
-    "memorata.store.postgres.database": "opening a server",
+    "memorata_postgres.database": "opening a server",
     "memorata.store.memory.repeats": "finding duplicates",
     "memorata.text.capitalised_names": "remembering",
     "memorata.text.secrets": "redacting",

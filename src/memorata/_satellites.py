@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from memorata.model.errors import MissingExtra
 
-COMMANDS: Final[Mapping[str, str]] = {"lab": "memorata-lab"}
+COMMANDS: Final[Mapping[str, str]] = {"lab": "memorata-lab", "postgres": "memorata-postgres"}
 """By group of commands, the distribution that adds it."""
 
 

@@ -7,7 +7,7 @@ import pytest
 from memorata.engine.config_file import config_file
 from memorata.engine.settings import Settings, default_db
 from memorata.model.errors import InvalidArgument, StoreUnavailable
-from memorata.store.postgres.address import ServerAddress
+from memorata.store.address import ServerAddress
 
 
 @pytest.fixture(autouse=True)

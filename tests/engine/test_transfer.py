@@ -1,4 +1,4 @@
-"""A memory is copied from one file into another, and compared; servers are in tests/store/postgres."""
+"""A memory is copied from one file into another, and compared; servers are in memorata-postgres."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -7,18 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.store.samples import (
-    DIMENSION,
-    EMBEDDER,
-    HERE,
-    NOW,
-    THERE,
-    direction,
-    entry,
-    found_ids,
-    query,
-    words,
-)
 
 from memorata.index import cache, segments
 from memorata.index import partition as index_partition
@@ -30,6 +18,18 @@ from memorata.store.entries import Entry, Terms
 from memorata.store.filters import parse
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.dialect import SqliteDialect
+from memorata.testing.samples import (
+    DIMENSION,
+    EMBEDDER,
+    HERE,
+    NOW,
+    THERE,
+    direction,
+    entry,
+    found_ids,
+    query,
+    words,
+)
 
 AIM = direction(*range(1, DIMENSION + 1))[0]
 

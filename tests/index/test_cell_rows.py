@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tests.store.samples import NOW
 
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
@@ -21,6 +20,7 @@ from memorata.model.memory import Memory
 from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry, Terms
 from memorata.store.memory.embedding import Embedded
+from memorata.testing.samples import NOW
 
 DIMENSION = 32
 COUNT = 1_500

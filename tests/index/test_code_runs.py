@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 
 from memorata.index import cache, codes, segments
 from memorata.index.codes import Codes
@@ -15,6 +14,7 @@ from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Terms
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.session import SqliteSession
+from memorata.testing.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 
 
 @pytest.fixture

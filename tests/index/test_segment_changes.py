@@ -5,10 +5,10 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from tests.store.samples import HERE, NOW, entry, found_ids, query
 
 from memorata.model.memory import Memory
 from memorata.store.dialects import SqliteStore
+from memorata.testing.samples import HERE, NOW, entry, found_ids, query
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.store.samples import HERE, THERE, entry
 
 from memorata.index import segments
 from memorata.index.segments import all_blocks, read_lists, segments_of, some_blocks
 from memorata.store.dialects import SqliteStore
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.connection import connect
+from memorata.testing.samples import HERE, THERE, entry
 
 
 def test_lists_are_joined_over_all_segments_of_one_namespace(

@@ -2,7 +2,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.store.samples import DIMENSION, EMBEDDER, HERE, direction, entry
 
 from memorata.index import segments
 from memorata.index.codes import Codes
@@ -11,6 +10,7 @@ from memorata.index.segments import stored_vectors
 from memorata.store.dialects import SqliteStore
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.session import SqliteSession
+from memorata.testing.samples import DIMENSION, EMBEDDER, HERE, direction, entry
 
 
 @pytest.fixture

@@ -1,42 +1,42 @@
-"""Dialects register by the scheme of their addresses."""
+"""A satellite declares the scheme of its addresses; whatever is no address is a file."""
 
 from contextlib import closing
+from importlib.metadata import EntryPoint
 
 import pytest
 
+from memorata import _satellites
 from memorata.engine.factory import open_store
-from memorata.store import dialects
-from memorata.store.dialects import SqliteStore, StoreOptions, register_dialect
+from memorata.model.errors import MissingExtra
+from memorata.store.dialects import SqliteStore, StoreOptions
 from memorata.store.store import Store
 
+OPENED: list[tuple[str, bool, int]] = []
 
-def test_an_address_is_opened_by_whoever_registered_its_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialects, "_DIALECTS", dict(dialects._DIALECTS))
-    opened = []
 
-    def opener(path: str, how: StoreOptions) -> Store:
-        opened.append((path, how.durable))
-        return SqliteStore(":memory:")
+def open_mine(path: str, how: StoreOptions) -> Store:
+    OPENED.append((path, how.durable, how.approximate_from))
+    return SqliteStore(":memory:")
 
-    register_dialect("Mine", opener)
-    with closing(open_store("mine://here", durable=False)):
-        assert opened == [("mine://here", False)]
+
+class Point(EntryPoint):
+    def load(self) -> object:
+        return open_mine
+
+
+def test_an_address_is_opened_by_the_satellite_that_declares_its_scheme(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    point = Point("mine", "anywhere:open_mine", "memorata.stores")
+    monkeypatch.setattr(_satellites, "declared", lambda kind: {"mine": point} if kind == "stores" else {})
+    OPENED.clear()
+    with closing(open_store("mine://here", durable=False, approximate_from=1_000)):
+        assert OPENED == [("mine://here", False, 1_000)]
     with closing(open_store(":memory:")) as store:
         assert isinstance(store, SqliteStore)
 
 
-@pytest.mark.parametrize(
-    ("name", "address"), [("SqliteStore", ":memory:"), ("PostgresStore", "postgresql://here")]
-)
-def test_an_approximate_index_begins_where_it_is_told_to_whatever_the_database(
-    monkeypatch: pytest.MonkeyPatch, name: str, address: str
-) -> None:
-    passed: list[object] = []
-
-    def opened(where: str, *, approximate_from: int, **_: object) -> Store:
-        passed.append((where, approximate_from))
-        return SqliteStore(":memory:")
-
-    monkeypatch.setattr(dialects, name, opened)
-    with closing(open_store(address, approximate_from=1_000)):
-        assert passed == [(address, 1_000)]
+def test_a_satellite_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_satellites, "declared", lambda kind: {})
+    with pytest.raises(MissingExtra, match="pip install packages/memorata-postgres"):
+        open_store("postgresql://here/memories")

@@ -7,13 +7,13 @@ from typing import Any
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.store.filter_samples import FILTERS, MEMORIES, remembered
-from tests.store.samples import NOW, found_ids, query
 
 from memorata.model.memory import Memory
 from memorata.store.entries import Entry, Page, all_pages
 from memorata.store.filters import Filter, matches, parse
 from memorata.store.store import Store
+from memorata.testing.filter_samples import FILTERS, MEMORIES, remembered
+from memorata.testing.samples import NOW, found_ids, query
 
 NAMESPACES = count()
 MOST = 1_000

@@ -140,7 +140,7 @@ def test_of_many_who_ask_at_once_one_gets_it(store: Store) -> None:
 
 def test_a_namespace_that_is_purged_takes_its_leases_along(store: Store) -> None:
     """Check that nothing is left that names it, and that whoever worked on it stops."""
-    from tests.store.samples import HERE, entry
+    from memorata.testing.samples import HERE, entry
 
     store.add([entry("a", "tea")])
     lease = _taken(store, "first", namespace=HERE)

@@ -3,7 +3,9 @@
 import math
 
 import pytest
-from tests.store.samples import (
+
+from memorata.store.store import Store
+from memorata.testing.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -14,8 +16,6 @@ from tests.store.samples import (
     query,
     recalled,
 )
-
-from memorata.store.store import Store
 
 
 def test_words_are_scored_by_bm25_over_what_may_be_seen(store: Store) -> None:

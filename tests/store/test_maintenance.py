@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry, recalled
-
 from memorata.model.memory import Memory
 from memorata.store.store import Store
+from memorata.testing.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry, recalled
 
 
 def test_what_can_be_written_says_so(store: Store) -> None:

@@ -4,7 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.store.samples import (
+
+from memorata.model.errors import InvalidArgument
+from memorata.store.filters import parse
+from memorata.store.store import Store
+from memorata.testing.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -16,10 +20,6 @@ from tests.store.samples import (
     query,
     recalled,
 )
-
-from memorata.model.errors import InvalidArgument
-from memorata.store.filters import parse
-from memorata.store.store import Store
 
 
 def test_namespaces_do_not_see_each_other(store: Store) -> None:

@@ -5,7 +5,6 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 import numpy as np
-from tests.store.samples import entry
 
 from memorata.model.hit import Feedback, Signal
 from memorata.model.memory import Memory
@@ -14,6 +13,7 @@ from memorata.store.entries import Entry
 from memorata.store.logged_recall import LogBounds, LoggedRecall
 from memorata.store.recall_log import Exposure, team_slots
 from memorata.store.store import Store
+from memorata.testing.samples import entry
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 _HERE, _THERE = "acme/alice", "acme/bob"

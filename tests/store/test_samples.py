@@ -2,9 +2,9 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from tests.store.samples import DIMENSION, NOW, direction, entry, pages, query, recalled
 
 from memorata.store.dialects import SqliteStore
+from memorata.testing.samples import DIMENSION, NOW, direction, entry, pages, query, recalled
 
 
 def test_an_entry_is_what_it_says() -> None:

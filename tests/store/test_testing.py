@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from memorata.store.database import Database
-from memorata.store.dialects import PostgresStore
 from memorata.store.sqlite.database import SqliteDatabase
-from memorata.store.testing import DatabaseConformance
+from memorata.testing.databases import DatabaseConformance
+from memorata_postgres.store import PostgresStore
 
 
 class TestFile(DatabaseConformance):

@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.store.samples import (
+
+from memorata.index.record import GONE, gone
+from memorata.model.entity import Place
+from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
+from memorata.model.memory import Memory, Source
+from memorata.store.entries import Hidden
+from memorata.store.store import Store
+from memorata.testing.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -19,13 +26,6 @@ from tests.store.samples import (
     query,
     recalled,
 )
-
-from memorata.index.record import GONE, gone
-from memorata.model.entity import Place
-from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
-from memorata.model.memory import Memory, Source
-from memorata.store.entries import Hidden
-from memorata.store.store import Store
 
 
 def test_an_update_counts_versions_and_loses_nothing(store: Store) -> None:

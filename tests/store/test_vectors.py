@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry, found_ids, query
 
 from memorata.store.filters import parse
 from memorata.store.store import Store
+from memorata.testing.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry, found_ids, query
 
 
 def test_the_nearest_are_those_of_a_brute_force(store: Store) -> None:

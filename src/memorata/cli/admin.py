@@ -184,24 +184,6 @@ def index(session: Session) -> None:
     output.result(done, made, notes=(f"{leg} leg: {method}" for leg, method in done.methods.items()))
 
 
-def distribute(
-    session: Session, shards: int = Option(32, min=1, max=1024, help="Into how many parts tables are cut.")
-) -> None:
-    """Distribute the tables over the servers of a Citus cluster, whose coordinator --db names."""
-    from memorata.store.postgres.address import is_address
-
-    url = str(session.settings.db)
-    if not is_address(url):
-        raise NotSupportedHere("a file is on one machine; --db must be the coordinator of a Citus cluster")
-    from memorata.store.postgres.distribution import distribute as over_servers
-
-    placed = over_servers(url, shards=shards)
-    session.output.result(
-        {"shards": placed.shards, "servers": dict(placed.servers)},
-        f"{counted(placed.shards, 'shard')}: {_stat_text('servers', placed.servers)}",
-    )
-
-
 def _stat_text(name: str, value: Any) -> str:  # noqa: ANN401 - whatever a store counts
     if name == "vector_search":
         return ", ".join(f"{method} in {counted(n, 'namespace')}" for method, n in value.items() if n)

@@ -43,7 +43,7 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "Remove": "purge-namespace",
         "Keep in order": "namespace",
     },
-    "admin": {"Administration": "check stats vacuum backup encrypt decrypt reembed index distribute bench"},
+    "admin": {"Administration": "check stats vacuum backup encrypt decrypt reembed index bench"},
     "configuration": {"Administration": "doctor trust", "For programs": "install uninstall"},
     "server": {"For agents": "mcp", "For programs": "serve proxy key"},
     "feedback": {"Learn from use": "feedback log"},

@@ -17,7 +17,7 @@ from typing import Any, Final
 from memorata._frozen import frozen
 from memorata.embed.trust import Trust
 from memorata.model.errors import InvalidArgument
-from memorata.store.postgres.address import is_address
+from memorata.store.address import is_address
 
 CONFIG: Final = "memorata.toml"
 CONFIG_VARIABLE: Final = "MEMORATA_CONFIG"

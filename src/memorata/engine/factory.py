@@ -43,8 +43,8 @@ from memorata.model.errors import (
     InvalidArgument,
     MissingExtra,
 )
+from memorata.store.address import ServerAddress, address_of
 from memorata.store.dialects import StoreOptions, open_dialect
-from memorata.store.postgres.address import ServerAddress, address_of
 from memorata.store.store import Store
 from memorata.text.dates import AnchorExtractor
 from memorata.text.entities import EntityExtractor

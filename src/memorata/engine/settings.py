@@ -56,8 +56,8 @@ from memorata.model import checks
 from memorata.model.checks import DEFAULT_NAMESPACE
 from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument
+from memorata.store.address import ServerAddress, is_address
 from memorata.store.logged_recall import MAX_MEGABYTES, MAX_RECALLS, LogBounds
-from memorata.store.postgres.address import ServerAddress, is_address
 
 if TYPE_CHECKING:
     from memorata.embed.selection import Resources

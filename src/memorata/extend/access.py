@@ -2,4 +2,6 @@
 
 from memorata.engine.access import LOCAL
 
-__all__ = ["LOCAL"]
+__all__ = [
+    "LOCAL",
+]

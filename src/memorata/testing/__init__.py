@@ -19,7 +19,7 @@ import numpy as np
 
 from memorata.embed.port import Embedder, Vectors
 from memorata.model.errors import InvalidArgument
-from memorata.store.testing import DatabaseConformance
+from memorata.testing.databases import DatabaseConformance
 
 __all__ = ["DatabaseConformance", "EmbedderConformance"]
 

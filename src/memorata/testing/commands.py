@@ -29,7 +29,7 @@ class Ran:
     err: str
 
     @property
-    def json(self) -> Any:  # noqa: ANN401 - whatever JSON holds
+    def json(self) -> Any:
         """What the command printed, read as JSON."""
         return json.loads(self.out)
 

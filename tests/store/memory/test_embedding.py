@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.store.samples import DIMENSION, EMBEDDER, HERE, THERE, entry, words
 
-from memorata.store.dialects import PostgresStore, SqliteStore
+from memorata.store.dialects import SqliteStore
 from memorata.store.memory.embedding import Embedded
 from memorata.store.store import Store
+from memorata.testing.samples import DIMENSION, EMBEDDER, HERE, THERE, entry, words
+from memorata_postgres.store import PostgresStore
 
 Meanwhile = Callable[[Store], object]
 

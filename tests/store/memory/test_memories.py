@@ -4,7 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from tests.store.samples import (
+
+from memorata.model.entity import Place
+from memorata.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound
+from memorata.model.memory import Memory, Source, Tier
+from memorata.store.entries import Entry
+from memorata.store.filters import parse
+from memorata.store.store import Store
+from memorata.testing.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -16,13 +23,6 @@ from tests.store.samples import (
     pages,
     query,
 )
-
-from memorata.model.entity import Place
-from memorata.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound
-from memorata.model.memory import Memory, Source, Tier
-from memorata.store.entries import Entry
-from memorata.store.filters import parse
-from memorata.store.store import Store
 
 
 def test_a_memory_comes_back_as_it_was(store: Store) -> None:

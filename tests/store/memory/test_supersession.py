@@ -5,7 +5,12 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
-from tests.store.samples import (
+
+from memorata.model.errors import InvalidArgument, MemoryNotFound
+from memorata.rank.bm25 import ContextWindow
+from memorata.store.memory.repeats import Repeat
+from memorata.store.store import Store
+from memorata.testing.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -19,11 +24,6 @@ from tests.store.samples import (
     recalled,
     words,
 )
-
-from memorata.model.errors import InvalidArgument, MemoryNotFound
-from memorata.rank.bm25 import ContextWindow
-from memorata.store.memory.repeats import Repeat
-from memorata.store.store import Store
 
 
 def test_a_correction_takes_the_place_of_what_it_corrects(store: Store) -> None:

@@ -9,7 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.store.samples import (
+
+from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreUnavailable
+from memorata.model.memory import Memory
+from memorata.store.dialects import SqliteStore
+from memorata.store.entries import Terms
+from memorata.testing.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -17,11 +22,6 @@ from tests.store.samples import (
     entry,
     words,
 )
-
-from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreUnavailable
-from memorata.model.memory import Memory
-from memorata.store.dialects import SqliteStore
-from memorata.store.entries import Terms
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry, words
 
 from memorata.index.codes import Codes
 from memorata.index.postings import PLACES, opened
@@ -14,6 +13,7 @@ from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Terms
 from memorata.store.sqlite import integrity
 from memorata.store.sqlite.session import SqliteSession
+from memorata.testing.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry, words
 
 
 def terms_of(memory: Memory) -> Terms:

@@ -2,13 +2,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from tests.store.samples import HERE, entry, words
 
 from memorata.model.memory import Memory
 from memorata.store.check import broken_links
 from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry, Terms
 from memorata.store.sqlite.session import SqliteSession
+from memorata.testing.samples import HERE, entry, words
 
 
 def terms_of(memory: Memory) -> Terms:

@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.store.filter_samples import (
+
+from memorata.model.memory import Memory
+from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, Field, parse
+from memorata.store.rows import COLUMNS, row
+from memorata.store.sqlite.connection import connect
+from memorata.store.sqlite.database import register
+from memorata.store.sqlite.dialect import SqliteDialect
+from memorata.store.sqlite.session import SqliteSession
+from memorata.testing.filter_samples import (
     FILTERS,
     HOSTILE,
     MEMORIES,
@@ -19,14 +27,6 @@ from tests.store.filter_samples import (
     paths,
     remembered,
 )
-
-from memorata.model.memory import Memory
-from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, Field, parse
-from memorata.store.rows import COLUMNS, row
-from memorata.store.sqlite.connection import connect
-from memorata.store.sqlite.database import register
-from memorata.store.sqlite.dialect import SqliteDialect
-from memorata.store.sqlite.session import SqliteSession
 
 place = SqliteDialect().number
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.store.samples import HERE, NOW, THERE, entry, words
 
 import memorata
 from memorata.model import Memory, Relation
@@ -12,6 +11,7 @@ from memorata.model.errors import StoreCorrupt
 from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Terms
 from memorata.store.sqlite.session import SqliteSession
+from memorata.testing.samples import HERE, NOW, THERE, entry, words
 
 
 def terms_of(memory: Memory) -> Terms:

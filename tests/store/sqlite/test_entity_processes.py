@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from tests.store.samples import HERE, NOW
-
 from memorata.model import Relation
 from memorata.store.dialects import SqliteStore
+from memorata.testing.samples import HERE, NOW
 
 
 def test_another_process_sees_what_was_declared(tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 from contextlib import closing
 
 import pytest
-from tests.store.samples import HERE, NOW, entry
 
 from memorata.model import Source
 from memorata.model.errors import StoreCorrupt
 from memorata.store.dialects import SqliteStore
+from memorata.testing.samples import HERE, NOW, entry
 
 
 def test_more_links_than_one_statement_can_ask_for() -> None:

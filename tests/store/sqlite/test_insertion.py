@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 
 from memorata.index.record import RECORD
 from memorata.store.dialects import SqliteStore
@@ -14,6 +13,7 @@ from memorata.store.memory.insertion import add_records, add_vectors
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.session import SqliteSession
+from memorata.testing.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 
 vectors_place = SqliteDialect().vectors_number
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from tests.store.samples import HERE, THERE, entry
 
 from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt
 from memorata.store.dialects import SqliteStore
+from memorata.testing.samples import HERE, THERE, entry
 
 
 @pytest.fixture

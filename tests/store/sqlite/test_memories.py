@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.index.codes import Codes
 from memorata.index.record import FORGOTTEN, GONE, unpacked
@@ -16,6 +15,7 @@ from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
 from memorata.store.rows import find, find_namespace
 from memorata.store.sqlite.session import SqliteSession
+from memorata.testing.samples import HERE, NOW, THERE, entry
 
 
 @pytest.fixture

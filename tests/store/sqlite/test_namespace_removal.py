@@ -2,11 +2,10 @@
 
 from contextlib import closing
 
-from tests.store.samples import HERE, NOW, THERE, entry, words
-
 from memorata.store.access import Reply
 from memorata.store.dialects import SqliteStore
 from memorata.store.sqlite.integrity import owned_tables
+from memorata.testing.samples import HERE, NOW, THERE, entry, words
 
 
 def test_every_table_that_carries_a_namespace_is_emptied() -> None:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from tests.store.samples import HERE, THERE, entry
 
 from memorata.index.record import FORGOTTEN, changed
 from memorata.model.errors import MemoryNotFound
@@ -12,6 +11,7 @@ from memorata.store import rows as finding
 from memorata.store.dialects import SqliteStore
 from memorata.store.memory import lookup
 from memorata.store.sqlite.dialect import SqliteDialect
+from memorata.testing.samples import HERE, THERE, entry
 
 place = SqliteDialect().number
 

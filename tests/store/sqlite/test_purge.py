@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from tests.store.samples import HERE, entry
 
 from memorata.model.memory import Source
 from memorata.store.dialects import SqliteStore
+from memorata.testing.samples import HERE, entry
 
 
 @pytest.fixture

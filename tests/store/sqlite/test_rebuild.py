@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.store.samples import DIMENSION, EMBEDDER, HERE, direction, entry, words
 
 from memorata.index.record import unpacked
 from memorata.model.memory import Memory, Source
@@ -15,6 +14,7 @@ from memorata.store.entries import Entry, Terms
 from memorata.store.rebuild import session_numbers, unlisted
 from memorata.store.sqlite.integrity import mend
 from memorata.store.sqlite.session import SqliteSession
+from memorata.testing.samples import DIMENSION, EMBEDDER, HERE, direction, entry, words
 
 
 def terms_of(memory: Memory) -> Terms:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.store.samples import entry
 
 from memorata.model.errors import StoreUnavailable
 from memorata.model.hit import Feedback, Signal
@@ -16,6 +15,7 @@ from memorata.store.dialects import SqliteStore
 from memorata.store.logged_recall import LogBounds, LoggedRecall
 from memorata.store.recall_log import _unpurged_slots
 from memorata.store.rows import slots_of
+from memorata.testing.samples import entry
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 HERE = "acme/alice"

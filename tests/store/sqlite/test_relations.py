@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.model import InvalidArgument, Relation
 from memorata.store.dialects import SqliteStore
+from memorata.testing.samples import HERE, NOW, THERE, entry
 
 
 @pytest.fixture

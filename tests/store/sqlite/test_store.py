@@ -3,7 +3,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.store.samples import (
+
+from memorata.model.errors import InvalidArgument, StoreError
+from memorata.model.memory import Memory
+from memorata.store.dialects import SqliteStore
+from memorata.store.entries import Terms
+from memorata.store.store import Store
+from memorata.testing.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -14,12 +20,6 @@ from tests.store.samples import (
     query,
     words,
 )
-
-from memorata.model.errors import InvalidArgument, StoreError
-from memorata.model.memory import Memory
-from memorata.store.dialects import SqliteStore
-from memorata.store.entries import Terms
-from memorata.store.store import Store
 
 
 @pytest.fixture

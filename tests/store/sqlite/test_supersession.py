@@ -1,11 +1,10 @@
 """Where a chain of memories leads; what links become is in the suite that every store passes."""
 
-from tests.store.samples import HERE, NOW, entry
-
 from memorata.store.dialects import SqliteStore
 from memorata.store.memory.repeats import Linked
 from memorata.store.memory.supersession import led_to
 from memorata.store.sqlite.session import SqliteSession
+from memorata.testing.samples import HERE, NOW, entry
 
 
 def test_a_chain_is_followed_to_its_end() -> None:
