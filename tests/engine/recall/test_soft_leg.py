@@ -68,6 +68,12 @@ def test_explanations_name_the_words_of_the_query() -> None:
         for piece in ("gre ", "releas ", "postgresql"):
             assert piece not in text
         assert "喜欢 in content" in str(memory.recall("喜欢什么茶").hits[0].explanation)
+        memory.remember("The ponies are happy in the houses.")
+        memory.remember("Das Haus hat viele Bäume.")
+        text = str(memory.recall("Which pony is in a house?").hits[0].explanation)
+        assert "pony in content" in text
+        assert "poni" not in text
+        assert "Häuser in content" in str(memory.recall("Welche Häuser haben Bäume?").hits[0].explanation)
 
 
 def test_a_table_that_does_not_know_the_script_has_no_say(context: Make) -> None:

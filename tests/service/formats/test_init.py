@@ -56,6 +56,7 @@ def test_another_file_gives_other_ids() -> None:
         ("damaged", ".ndjson", "jsonl"),
         ('{"kind": "entity", "name": "Anna"}', ".json", "jsonl"),
         ('\n{"content": "Tea."}', "", "jsonl"),
+        ('{"text": "Tea.", "time": "2026-05-07"}', "", "jsonl"),
         ('\ufeff{"type": "entity", "name": "Anna", "observations": []}', ".json", "mcp-memory"),
         ('{"type": "relation", "from": "a", "to": "b", "relationType": "c"}\n', ".jsonl", "mcp-memory"),
         ('[{"title": "Tea", "mapping": {"a": {}}}]', ".json", "chatgpt"),

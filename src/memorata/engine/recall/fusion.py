@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
 from inspect import signature
+from itertools import takewhile
+from operator import eq
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -23,7 +25,7 @@ from memorata.model.hit import Explanation
 from memorata.model.parameter import parameters_of
 from memorata.rank import FUSIONS, Combination, Fused, importance_decay, legs_for_query
 from memorata.rank.fusion.legs import Aligned, align_among, align_slots
-from memorata.text.tokens import is_unspaced
+from memorata.text.tokens import folded, is_unspaced
 
 _HOUR: Final = 3_600.0
 NO_SLOTS: Final[IntArray] = np.zeros(0, np.intp)
@@ -423,12 +425,17 @@ def _quoted(parts: Combination, query: str) -> str:
 def _as_written(term: str, query: str) -> str:
     """Return the word of a query that a term was made from; the term itself where none begins like it.
 
-    The terms of a script without spaces are not stems.
+    A stem may end otherwise than its word: "pony" becomes "poni". The terms of a script without spaces are
+    not stems.
     """
     if is_unspaced(term):
         return term
-    stem = term[:_STEM_LETTERS]
-    return next((word for word in _WORD.findall(query) if word.lower().startswith(stem)), term)
+    letters = folded(term)
+    words = {
+        word: sum(1 for _ in takewhile(bool, map(eq, folded(word), letters))) for word in _WORD.findall(query)
+    }
+    best = max(words, key=words.__getitem__, default=term)
+    return best if words.get(best, 0) >= min(_STEM_LETTERS, len(term) - 1) else term
 
 
 def _words(parts: Combination, query: str) -> str:

@@ -97,7 +97,7 @@ def format_of(data: bytes, suffix: str) -> str | None:
     if isinstance(line, dict):
         if line.get("type") in ("entity", "relation") and not {"content", "kind"} & line.keys():
             return "mcp-memory"
-        if is_declaration(line) or "content" in line:
+        if is_declaration(line) or "content" in line or isinstance(line.get("text"), str):
             return "jsonl"
     return next((format for pattern, format in _WHOLE_FILES if pattern.search(head)), by_suffix)
 
