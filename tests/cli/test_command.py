@@ -122,6 +122,7 @@ CODES = {
     errors.StoreTooNew: 3,
     errors.StoreUnavailable: 3,
     errors.StoreReadOnly: 3,
+    errors.StoreReplaced: 3,
     errors.StoreEncrypted: 3,
     errors.PurgeUnfinished: 3,
     errors.IndexCorrupt: 3,

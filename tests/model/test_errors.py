@@ -26,6 +26,7 @@ from memorata.model.errors import (
     ServiceRefused,
     ServiceUnreachable,
     StoreReadOnly,
+    StoreReplaced,
     VersionConflict,
     WorkUnderWay,
     shown,
@@ -79,6 +80,12 @@ def test_what_was_not_given_has_no_value_to_show() -> None:
         (
             NotEnoughData("labelled pairs", found=5, needed=20),
             "5 labelled pairs are too few to learn from: at least 20 are needed, 15 more than there are",
+        ),
+        (
+            StoreReplaced("m.db", removed=True),
+            "m.db was removed or moved away while it was open; nothing more is read from it, or written only "
+            "to be lost; move it back, or restore a backup. `backup` of the memory that is open still copies "
+            "all it holds (docs/backup.md)",
         ),
         (
             StoreReadOnly("m.db", "the file may not be written; copy it to where it can be"),

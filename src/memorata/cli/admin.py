@@ -26,7 +26,7 @@ _LABELS: Final = {
     "waiting": "not yet in a segment",
     "changes": "changes so far",
     "unfinished_purge": "purge to be finished",
-    "copies": "kept before migrations",
+    "copies": "kept of earlier files",
     "bytes": "size",
     "vector_search": "vector searches",
     "vector_search_advice": "they would be faster",

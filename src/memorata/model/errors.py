@@ -16,6 +16,7 @@
     │   ├── StoreTooNew               its file was written by a newer Memorata
     │   ├── StoreUnavailable          locked for too long, out of reach, or its disk is full
     │   │   ├── StoreReadOnly         it can only be read, as it is or as it was opened
+    │   │   ├── StoreReplaced         its file was removed, or another took its place, while it was open
     │   │   ├── StoreEncrypted        its file is encrypted with another key, or not at all
     │   │   ├── PoolExhausted         every connection to the server was in use for too long
     │   │   └── PurgeUnfinished       something was removed, but its traces could not be erased yet
@@ -188,6 +189,19 @@ class StoreReadOnly(StoreUnavailable):
     def __init__(self, name: str, reason: str) -> None:
         self.name, self.reason = name, reason
         super().__init__(f"{name} can only be read here, and nothing was changed: {reason}")
+
+
+class StoreReplaced(StoreUnavailable):
+    """The file was removed, or another one took its place, while it was open; nothing more goes into it."""
+
+    def __init__(self, name: str, *, removed: bool) -> None:
+        self.name, self.removed = name, removed
+        happened = "was removed or moved away" if removed else "was replaced by another file"
+        now = "move it back, or restore a backup" if removed else "open it again to use the file there now"
+        super().__init__(
+            f"{name} {happened} while it was open; nothing more is read from it, or written only to be lost; "
+            f"{now}. `backup` of the memory that is open still copies all it holds (docs/backup.md)"
+        )
 
 
 class PoolExhausted(StoreUnavailable):

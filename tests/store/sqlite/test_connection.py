@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memorata.model.errors import StoreReadOnly, StoreUnavailable
+from memorata.model.errors import StoreReadOnly, StoreReplaced, StoreUnavailable
 from memorata.store.sqlite import connection as connecting
 from memorata.store.sqlite.connection import connect, opened_to_read, unwritable
 from memorata.store.sqlite.migrations import MIGRATIONS
@@ -182,9 +182,12 @@ def test_names_that_mean_something_in_an_address_are_names(tmp_path: Path) -> No
     connection, watch = opened_to_read(
         file, lambda address: sqlite3.connect(address, uri=True, factory=SqliteSession)
     )
-    assert watch is None
+    watch()
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         connection.execute("DELETE FROM settings")
+    file.unlink()
+    with pytest.raises(StoreReplaced, match="was removed"):
+        watch()
     connection.close()
 
 

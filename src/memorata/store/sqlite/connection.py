@@ -15,13 +15,22 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
+from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final, cast
 
 from memorata.model import checks
-from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreTooNew, StoreUnavailable
+from memorata.model.errors import (
+    InvalidArgument,
+    StoreCorrupt,
+    StoreError,
+    StoreReplaced,
+    StoreTooNew,
+    StoreUnavailable,
+)
 from memorata.store.sqlite.encryption import (
     check_encryption,
     connected,
@@ -31,7 +40,7 @@ from memorata.store.sqlite.encryption import (
     session_class,
     wrong_key,
 )
-from memorata.store.sqlite.files import create_private
+from memorata.store.sqlite.files import create_private, locked_folder
 from memorata.store.sqlite.hash_index import HASH_INDEX
 from memorata.store.sqlite.integrity import sum_rows
 from memorata.store.sqlite.migrations import (
@@ -41,7 +50,7 @@ from memorata.store.sqlite.migrations import (
     Migration,
     migrate,
 )
-from memorata.store.sqlite.schema import APPLICATION_ID
+from memorata.store.sqlite.schema import APPLICATION_ID, COPY_ID
 from memorata.store.sqlite.session import (
     BUSY_SECONDS,
     DISK_FULL,
@@ -124,10 +133,17 @@ def _opened_to_write(name: str, key: str | None) -> SqliteSession:
     existed = name != IN_MEMORY and Path(name).exists()
     if name != IN_MEMORY:
         create_private(Path(name))
+        _set_foreign_log_aside(Path(name).resolve(), partial(_opened, key=key, uri=True))
     unwritten = is_empty(Path(name))
+    # Where it could not be made, SQLite says why.
+    watch = _watching(name) if name != IN_MEMORY and Path(name).exists() else None
     connection = _opened(name, key=key)
+    connection.watch = watch
     try:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        if watch is not None:
+            # What is open from now on is the file that was looked at.
+            watch()
     except database_errors() as error:
         connection.close()
         if key is not None and is_no_database(error):
@@ -160,7 +176,8 @@ def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: boo
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         empty = not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-    if application != APPLICATION_ID and not empty:
+        logged = connection.execute("PRAGMA journal_mode").fetchone()[0] in ("wal", "memory")
+    if application not in (APPLICATION_ID, COPY_ID) and not empty:
         raise StoreCorrupt(f"{name} is an SQLite database, but not one of Memorata's; name another file")
     if version > len(MIGRATIONS):
         raise StoreTooNew(
@@ -173,6 +190,10 @@ def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: boo
     connection.execute("PRAGMA cache_size = -65536")
     expect(connection, batch=False)
     connection.execute("PRAGMA mmap_size = 268435456")
+    if not empty and not logged and not connection.read_only:
+        # First the mark, then the log: a log is never beside a file that says it has none.
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        _use_log(connection)
     if version == len(MIGRATIONS):
         connection.schema = version
         return None
@@ -210,6 +231,62 @@ def _use_log(connection: sqlite3.Connection) -> None:
         sleep(_RETRY_SECONDS)
 
 
+def _set_foreign_log_aside(file: Path, connect: Callable[[str], SqliteSession]) -> None:
+    """Move a log away that is beside a new file or a copy: it belongs to the file that was there before.
+
+    SQLite would take its pages for those of this file. It is kept, for nothing else may hold what is in it.
+    """
+    if not _has_foreign_log(file, connect):
+        return
+    log, index = (Path(f"{file}{suffix}") for suffix in _COMPANION_SUFFIXES)
+    with locked_folder(file.parent):
+        if not _has_foreign_log(file, connect):
+            # Another process was faster, and the log may be its own by now.
+            return
+        if log.exists():
+            names = (Path(f"{file}.replaced-{number}-wal") for number in count(1))
+            log.rename(next(path for path in names if not path.exists()))
+        index.unlink(missing_ok=True)
+
+
+def _has_foreign_log(file: Path, connect: Callable[[str], SqliteSession]) -> bool:
+    """Return whether there is a log beside a new file, or beside a copy that was never opened to be written.
+
+    SQLite reads that, without the log: to open the file otherwise, and close it, would undo SQLite's locks.
+    """
+    if not any(Path(f"{file}{suffix}").exists() for suffix in _COMPANION_SUFFIXES):
+        return False
+    if is_empty(file):
+        return True
+    try:
+        with closing(connect(f"{file.as_uri()}?immutable=1")) as connection:
+            return bool(connection.execute("PRAGMA application_id").fetchone()[0] == COPY_ID)
+    except database_errors():
+        # It is opened next, and what is wrong is reported then.
+        return False
+
+
+def _watching(name: str) -> Callable[[], None]:
+    """Return a function that raises once a path leads to another file than now, or to none."""
+    path = os.path.abspath(name)
+    status = os.stat(path)
+    opened = status.st_dev, status.st_ino
+
+    def watch() -> None:
+        try:
+            status = os.stat(path)
+        except FileNotFoundError:
+            raise StoreReplaced(name, removed=True) from None
+        except OSError as error:
+            raise StoreUnavailable(
+                f"{name} cannot be reached ({error}); check the path and the disk"
+            ) from error
+        if (status.st_dev, status.st_ino) != opened:
+            raise StoreReplaced(name, removed=False)
+
+    return watch
+
+
 def unwritable(file: Path) -> str:
     """Return why a file that is there cannot be written here; empty if it can be.
 
@@ -234,22 +311,28 @@ def is_full(error: sqlite3.Error) -> bool:
 
 def opened_to_read(
     file: Path, connect: Callable[[str], SqliteSession]
-) -> tuple[SqliteSession, Callable[[], None] | None]:
+) -> tuple[SqliteSession, Callable[[], None]]:
     """Open a database that is there without writing anything to it.
 
-    Also return a function to call before and after every read, which raises if the file has changed; None
-    where SQLite itself sees to that. Changes in a log beside the file that cannot be read are an error.
+    Also return a function to call before and after every read, which raises if the file was replaced, or
+    changed unseen by SQLite. Changes in a log beside the file that cannot be read are an error.
     """
     file = file.resolve()
     address = file.as_uri()
+    if _has_foreign_log(file, connect):
+        raise StoreUnavailable(
+            f"{file}-wal is the log of another file that was there before; move it and {file.name}-shm away, "
+            "or open the file once to be written"
+        )
+    watch = _watching(str(file))
     connection = connect(f"{address}?mode=ro")
     try:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-        return connection, None
+        return connection, watch
     except database_errors() as error:
         connection.close()
         if is_full(error) and _log(file):
-            return _opened_alone(address, connect), None
+            return _opened_alone(address, connect), watch
         unwritten = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
         if not is_full(error) and error.sqlite_errorcode & 0xFF not in unwritten:
             raise
@@ -263,7 +346,7 @@ def opened_to_read(
             "copy all files of that name to a folder that can be written, and open the copy there"
         )
 
-    def watch() -> None:
+    def watch_alone() -> None:
         try:
             unchanged = _stamp(file) == before and not _log(file)
         except OSError as error:
@@ -271,7 +354,7 @@ def opened_to_read(
         if not unchanged:
             raise StoreUnavailable(f"{file} was written to since it was opened to be read; open it again")
 
-    return connect(f"{address}?immutable=1"), watch
+    return connect(f"{address}?immutable=1"), watch_alone
 
 
 def _opened_alone(address: str, connect: Callable[[str], SqliteSession]) -> SqliteSession:

@@ -32,6 +32,7 @@ from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.encryption import connected, database_errors
 from memorata.store.sqlite.files import create_private, remove_leftovers, whole_file
 from memorata.store.sqlite.integrity import UNFINISHED_PURGE, note_unfinished_purge, unfinished_purge
+from memorata.store.sqlite.migrations import mark_as_copy
 from memorata.store.sqlite.session import (
     BUSY_SECONDS,
     READ_ONLY_REQUESTED,
@@ -142,6 +143,8 @@ class SqliteDatabase:
         """Write the file anew: give back the space of what was removed, and erase every trace of it."""
         refuse_to_write(self.path, self.read_only_because)
         with self.lock, Translated(self.path):
+            if self.session.watch is not None:
+                self.session.watch()
             erase(self.session, self.path)
 
     def close(self) -> None:
@@ -275,6 +278,7 @@ def _back_up(connection: SqliteSession, origin: str, target: Path) -> None:
         create_private(partial)
         with Translated(str(target)), closing(connected(partial, connection.key)) as copy:
             connection.backup(copy, pages=4096)
+            mark_as_copy(copy)
 
 
 # SQLite forbids a child process the connections of its parent ("How To Corrupt An SQLite Database File",

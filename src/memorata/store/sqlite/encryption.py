@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from memorata.model.errors import InvalidArgument, MissingExtra, StoreEncrypted, StoreUnavailable
 from memorata.store.sqlite.files import OWNER_ONLY, whole_file
+from memorata.store.sqlite.schema import APPLICATION_ID, COPY_ID
 
 _PLAIN: Final = b"SQLite format 3\0"
 _RAW: Final = re.compile(r"[0-9a-fA-F]{64}")
@@ -135,8 +136,11 @@ def convert(origin: Path, target: Path, key: str, *, encrypt: bool) -> None:
         partial.chmod(OWNER_ONLY)
         source.execute("BEGIN IMMEDIATE")
         source.execute("SELECT sqlcipher_export('target')").fetchall()
-        for mark in ("user_version", "application_id"):
-            source.execute(f"PRAGMA target.{mark} = {source.execute(f'PRAGMA {mark}').fetchone()[0]}")
+        (version,) = source.execute("PRAGMA user_version").fetchone()
+        (application,) = source.execute("PRAGMA application_id").fetchone()
+        source.execute(f"PRAGMA target.user_version = {version}")
+        mark = COPY_ID if application == APPLICATION_ID else application
+        source.execute(f"PRAGMA target.application_id = {mark}")
         source.execute("COMMIT")
 
 

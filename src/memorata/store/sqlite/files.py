@@ -30,10 +30,27 @@ _LEFTOVER: Final = re.compile(r"(?:\.schema-\d+(?:-\d+)?\.backup)?\.(?P<process>
 
 
 def kept_copies(file: Path) -> list[str]:
-    """Return the names of the copies that migrations kept beside a database: a purge leaves them alone."""
+    """Return the names of copies and logs of earlier files beside a database: a purge leaves them alone."""
     if not file.parent.is_dir():
         return []
-    return sorted(path.name for path in file.parent.glob(f"{glob.escape(file.name)}.schema-*.backup"))
+    kept = ("schema-*.backup", "replaced-*-wal")
+    return sorted(path.name for end in kept for path in file.parent.glob(f"{glob.escape(file.name)}.{end}"))
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Let no other process be in such a block for the same folder, where the system can lock one."""
+    if os.name == "nt":
+        yield
+        return
+    import fcntl
+
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
 
 
 def remove_leftovers(file: Path) -> None:

@@ -25,7 +25,7 @@ from memorata._frozen import frozen
 from memorata.model.errors import StoreUnavailable
 from memorata.store.sqlite.encryption import connected, database_errors
 from memorata.store.sqlite.files import create_private
-from memorata.store.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION, state_checksum
+from memorata.store.sqlite.schema import APPLICATION_ID, COPY_ID, SCHEMA, VERSION, state_checksum
 
 
 @frozen
@@ -87,6 +87,7 @@ def _backup(file: Path, schema: int, key: str | None) -> Path:
         # A connection of its own sees what is committed, and not what a migration is about to do.
         with closing(connected(file, key)) as source, closing(connected(partial, key)) as target:
             source.backup(target, pages=4096)
+            mark_as_copy(target)
         partial.replace(whole)
     except (OSError, *database_errors()) as error:
         partial.unlink(missing_ok=True)
@@ -95,6 +96,12 @@ def _backup(file: Path, schema: int, key: str | None) -> Path:
             "was changed. Make room, or open it without a backup (MEMORATA_MIGRATION_BACKUP=false)"
         ) from error
     return whole
+
+
+def mark_as_copy(copy: sqlite3.Connection) -> None:
+    """Mark a file as a copy that never had a log, so that one beside it is known to be of another file."""
+    copy.execute("PRAGMA journal_mode = DELETE")
+    copy.execute(f"PRAGMA application_id = {COPY_ID}")
 
 
 def _names(file: Path, schema: int) -> Iterator[Path]:

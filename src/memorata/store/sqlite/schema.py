@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Final
 
 APPLICATION_ID: Final = 0x52434C54  # "RCLT"
+COPY_ID: Final = 0x52434C43  # "RCLC"
+"""The mark of a copy that was never opened to be written: no log beside it can be its own."""
 VERSION: Final = 17
 """How many migrations those tables have in them."""
 

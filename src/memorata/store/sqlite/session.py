@@ -54,7 +54,7 @@ class SqliteSession(sqlite3.Connection):
     read_only = ""
     """Why nothing can be written; empty if it can be."""
     watch: Callable[[], None] | None = None
-    """Raises if what is read may have been changed unseen; None where that cannot be."""
+    """Raises if the open file is no longer the one that is there, or changed unseen; None in memory."""
     key: str | None = None
     """What it is encrypted with, or None."""
     migration: Migration | None = None
@@ -121,6 +121,9 @@ def writing(connection: SqliteSession, name: str) -> Iterator[None]:
                 _begun(connection)
             yield
             connection.execute(end)
+            if not inside and connection.watch is not None:
+                # In between the file may have been removed, and what was written with it.
+                connection.watch()
         except BaseException:
             # A full disk or a lost lock may have ended the transaction already.
             if connection.in_transaction and not others:
@@ -192,6 +195,8 @@ def guarded(connection: SqliteSession, guard: Callable[[Session], object]) -> It
 
 
 def _begun(connection: SqliteSession) -> None:
+    if connection.watch is not None:
+        connection.watch()
     _refuse_other_schema(connection)
     connection.untouched = connection.total_changes
     connection.read_at = -1
