@@ -161,12 +161,13 @@ class Memory:
             raise ValueError(f"Invalid threshold: {threshold}. Must be between 0 and 1.")
         if not isinstance(query, str) or not query.strip():
             raise ValueError(f"Invalid query: cannot be empty or whitespace-only, got {query!r}")
+        wanted = conditions(filters)
         now = self.engine.now() if reference_date is None else instant(reference_date)
         result = self.engine.recall(
             query.strip(),
             limit=top_k,
             namespace=self.namespace,
-            filter=_shown(conditions(filters), now, show_expired=show_expired),
+            filter=_shown(wanted, now, show_expired=show_expired),
             now=now,
             gate=False,
         )
