@@ -37,6 +37,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import numpy.typing as npt
 
+from memorata._blas import ON_ONE_THREAD
 from memorata.embed.catalogue import CATALOGUE
 from memorata.embed.description import ModelDescription, package_folder, read_checked, read_description
 from memorata.embed.port import Vectors
@@ -105,7 +106,8 @@ class BuiltinEmbedder(NgramEmbedder):
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Return one row per query, without what all questions have in common."""
         rows, direction = super().embed_queries(texts), question_direction()
-        return unit_rows(rows - np.outer(rows @ direction, direction))
+        with ON_ONE_THREAD:
+            return unit_rows(rows - np.outer(rows @ direction, direction))
 
 
 @cache
@@ -235,7 +237,8 @@ class NgramEncoder:
         batches = length_sorted([len(row) for row in ids], len(ids), BATCH_TOKENS)
         rows = np.empty((len(ids), self._dense["d3"].shape[1]), np.float32)
         for batch in with_progress(iter(batches), len(ids)):
-            rows[batch] = self._batch([ids[index] for index in batch])
+            with ON_ONE_THREAD:
+                rows[batch] = self._batch([ids[index] for index in batch])
         return rows
 
     def _batch(self, ids: list[list[int]]) -> Vectors:

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 
+from memorata._blas import ON_ONE_THREAD
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray, Numbers, Rows
 from memorata.model.errors import InvalidArgument
@@ -82,7 +83,9 @@ def mmr(relevance: Numbers, vectors: Rows, *, trade: Trade = 0.7, limit: int = 1
         if step:
             last = chosen[step - 1]
             gain[last] = -np.inf
-            np.maximum(penalty, scale * (rows @ (scale[last] * rows[last])), out=penalty)
+            with ON_ONE_THREAD:
+                cosines = rows @ (scale[last] * rows[last])
+            np.maximum(penalty, scale * cosines, out=penalty)
             value = gain - (1 - share) * penalty
         if step == 1 and value.size >= max(_MIN_SIFTED, 2 * chosen.size):
             promising = _hopeful(gain, value, chosen.size - step, 1 - share)

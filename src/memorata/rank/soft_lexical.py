@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from memorata._blas import ON_ONE_THREAD
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.parameter import Declared
 
@@ -128,7 +129,8 @@ def soft_matches(
     distinct = tokens[places[tokens] == occurrences]
     distinct.sort()
     places[distinct] = occurrences[: distinct.size]
-    cosines = rows.take(distinct, axis=0) @ rows.take(query, axis=0).T
+    with ON_ONE_THREAD:
+        cosines = rows.take(distinct, axis=0) @ rows.take(query, axis=0).T
     np.multiply(cosines, cosines >= cut, out=cosines)
     cosines *= np.sqrt(cosines)
     nonempty = sizes > 0

@@ -23,6 +23,7 @@ from typing import Final
 
 import numpy as np
 
+from memorata._blas import ON_ONE_THREAD
 from memorata._frozen import frozen
 from memorata.dedupe.decisions import CORRECTION, Verdict
 from memorata.dedupe.openings import concerned, opening
@@ -166,7 +167,8 @@ class Deduplicator:
             subject = opening(entry.memory.content).subject
             same_subject = about.setdefault(subject, []) if subject else []
             if rows is not None and place:
-                inside = np.clip(rows[:place] @ rows[place], -1.0, 1.0)
+                with ON_ONE_THREAD:
+                    inside = np.clip(rows[:place] @ rows[place], -1.0, 1.0)
                 places = {*np.flatnonzero(inside >= self.threshold).tolist(), *same_subject[-_MAX_SUBJECT:]}
                 near = [
                     _Candidate(float(inside[place_before]), memory=entries[place_before].memory)
