@@ -135,7 +135,12 @@ def test_a_text_that_quotes_the_query_and_tells_nothing_of_it_repeats_it() -> No
         "Q: What is the wifi password? A: hunter2",
         "Can you book a hotel? What is the wifi password? The wifi is called Lake.",
     )
-    assert text_evidence(of, [said(text) for text in texts])[:, 5].tolist() == [1, 0, 0]
+    rows = text_evidence(of, [said(text) for text in texts])
+    # The last two quote the whole query, and may answer it all the same.
+    assert rows[:, 5].tolist() == [1, 0.3, 0.3]
+    assert rows[:, 3].tolist() == [0, 0, 0]
+    keywords = asked("the wifi password")
+    assert text_evidence(keywords, [said("The wifi password is hunter2")])[0, 3:].tolist() == [1, 0, 0]
 
 
 def test_what_is_asked_for_is_told_in_other_words_of_the_same_person_outside_sessions() -> None:

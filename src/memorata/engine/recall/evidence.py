@@ -50,6 +50,10 @@ _TURN_THAT_ASKS: Final = 0.15
 """Least repetition of a turn that only asks: it answers nothing, but may follow what does."""
 _STORED_QUESTION: Final = 0.6
 """The same outside any session."""
+_QUOTED: Final = 0.3
+"""Repetition of a text that quotes the whole query and goes on, in its place for words in the same order."""
+_MIN_QUOTED_LETTERS: Final = 6
+"""A shorter query is within a text by chance."""
 _QUOTED_SHARE: Final = 0.75
 """Share of the query's terms that a text with several questions has if it quotes the query."""
 _ADDRESSED: Final = 0.7
@@ -98,6 +102,8 @@ class Requirements:
     terms: frozenset[str] = frozenset()
     """The terms of the query."""
     analyser: Analyser | None = None
+    question: str = ""
+    """The letters of a query with a question mark, without what is between its words."""
 
     def __bool__(self) -> bool:
         return bool(self.people or self.years or self.phrases or self.asked or self.terms)
@@ -112,6 +118,7 @@ def requirements_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[
     )
     words, relations = (words, query.relations) if len(words) <= _MAX_QUERY_WORDS else ([], frozenset())
     namespace_speakers = speakers() if people else None
+    question = _letters(query.text) if any(mark in query.text for mark in QUESTION_MARKS) else ""
     return Requirements(
         people,
         namespace_speakers,
@@ -121,6 +128,7 @@ def requirements_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[
         AskedRelations.of(relations, possible_names(query, analyser)) if relations else None,
         frozenset(query.terms),
         analyser,
+        question if len(question) >= _MIN_QUOTED_LETTERS else "",
     )
 
 
@@ -142,7 +150,7 @@ def _evidence(
     asks = repetition > 0 or _only_asks(memory.content)
     # In a conversation the turns around it tell what a turn is about (LoCoMo loses 1.1 of hit@5 otherwise).
     asked = requirements.asked if alone else None
-    required = attributed or asks or requirements.years or asked
+    required = attributed or asks or requirements.years or asked or _quotes(requirements, memory.content)
     if not required and not phrases:
         return _NO_EVIDENCE
     text = _lowered(memory.content)
@@ -160,6 +168,8 @@ def _evidence(
         told = asked.told_share(memory.source.speaker, memory.content, words)
     if asks:
         repetition = max(repetition, _STORED_QUESTION if alone else _TURN_THAT_ASKS)
+    elif _quotes(requirements, text):
+        repetition = _QUOTED
     elif requirements.phrases:
         row, phrases_of_query = f" {' '.join(words)} ", requirements.phrases
         same_order = len([phrase for phrase in phrases_of_query if phrase in row]) / len(phrases_of_query)
@@ -179,6 +189,11 @@ def _repetition(requirements: Requirements, text: str) -> float:
         return (len(own & query) / len(own)) ** 2 if own else 1.0
     quotes = sum(map(text.count, QUESTION_MARKS)) > 1 and len(own & query) >= _QUOTED_SHARE * len(query)
     return float(quotes and query.isdisjoint(analyser.tokens(statement)))
+
+
+def _quotes(requirements: Requirements, text: str) -> bool:
+    """Return whether a text holds the whole query, which is a question: what answers has other words."""
+    return bool(requirements.question) and requirements.question in _letters(text)
 
 
 def _may_share(phrases: Sequence[tuple[str, str]], text: str) -> bool:
@@ -313,6 +328,10 @@ def _words(text: str) -> list[str]:
 def _cut(text: str) -> list[str]:
     """Return the words of a text in small letters; a plain one is cut in a quarter of the time."""
     return plain_words(text) if text.isascii() else _WORD.findall(text)
+
+
+def _letters(text: str) -> str:
+    return "".join(_cut(text.lower()))
 
 
 def _lowered(text: str) -> str:
