@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memorata.model.errors import InvalidArgument, MissingExtra, StoreEncrypted, StoreUnavailable
-from memorata.store.sqlite.files import OWNER_ONLY, whole_file
+from memorata.store.sqlite.files import OWNER_ONLY, remove_leftovers, whole_file
 from memorata.store.sqlite.schema import APPLICATION_ID, COPY_ID
 
 _PLAIN: Final = b"SQLite format 3\0"
@@ -118,6 +118,7 @@ def convert(origin: Path, target: Path, key: str, *, encrypt: bool) -> None:
     if _is_plain(origin) != encrypt:
         state = "encrypted already" if encrypt else "not encrypted"
         raise StoreEncrypted(f"{origin} is {state}; nothing was copied")
+    remove_leftovers(target)
     with (
         whole_file(target) as partial,
         closing(_cipher().connect(str(origin), isolation_level=None)) as source,
