@@ -15,7 +15,7 @@ from memorata.index import cache
 from memorata.index import vectors as index_vectors
 from memorata.index.postings import key_of
 from memorata.model.errors import IndexCorrupt, StoreCorrupt, StoreTooNew
-from memorata.store.sqlite.migrations import MIGRATIONS
+from memorata.store.sqlite.schema import VERSION
 
 CONTENTS = [f"tea number {n} for {name}" for n in range(100) for name in ("Anna", "Boris", "Chen")]
 
@@ -341,7 +341,7 @@ def test_a_database_of_another_application_is_refused(tmp_path: Path) -> None:
 
 def test_a_database_of_a_newer_version_is_refused(path: Path) -> None:
     connection = sqlite3.connect(path)
-    connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
     connection.commit()
     connection.close()
     before = path.read_bytes()

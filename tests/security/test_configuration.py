@@ -61,7 +61,7 @@ def test_every_setting_that_is_not_known_to_be_harmless_needs_trust(here: Path, 
     """A setting that is added tomorrow is not let through by having been forgotten."""
     assert set(Settings.model_fields) - HARMLESS == {
         "db", "replica", "embedder", "reranker", "reranker_key", "anchors", "anchors_key", "life", "durable",
-        "migration_backup", "models", "hub_cache", "api_key", "api_key_address", "dimension", "log_limit",
+        "models", "hub_cache", "api_key", "api_key_address", "dimension", "log_limit",
         "log_megabytes", "lease_seconds", "dedupe", "prompts", "analyser", "language", "min_length",
         "classifier", "classifier_key", "extractor", "extractor_key", "summaries", "summaries_key",
         "encryption_key",

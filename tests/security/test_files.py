@@ -12,9 +12,7 @@ import memorata
 from memorata.agents.client import log_failure
 from memorata.cli.app import app
 from memorata.http.server import listening_file
-from memorata.store.sqlite import connection as module
 from memorata.store.sqlite.encryption import convert
-from memorata.store.sqlite.migrations import MIGRATIONS
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights of files are another matter there")
 
@@ -30,9 +28,7 @@ def rights(folder: Path) -> dict[str, int]:
     return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
 
 
-def test_a_database_its_logs_and_its_copies_are_their_owners(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_database_its_logs_and_its_copies_are_their_owners(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     with memorata.open(folder / "m.db", embedder="lexical") as memory:
@@ -40,10 +36,6 @@ def test_a_database_its_logs_and_its_copies_are_their_owners(
         memory.admin.backup(folder / "copy.db")
         assert set(rights(folder)) == {"m.db", "m.db-wal", "m.db-shm", "copy.db"}
         assert set(rights(folder).values()) == {0o600}
-    monkeypatch.setattr(module, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE more (x);"))
-    memorata.open(folder / "m.db", embedder="lexical").close()
-    assert any(name.endswith(".backup") for name in rights(folder))
-    assert set(rights(folder).values()) == {0o600}
 
 
 def test_what_the_command_line_makes_is_its_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

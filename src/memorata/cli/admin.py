@@ -26,7 +26,7 @@ _LABELS: Final = {
     "waiting": "not yet in a segment",
     "changes": "changes so far",
     "unfinished_purge": "purge to be finished",
-    "copies": "kept of earlier files",
+    "kept_logs": "logs of replaced files",
     "bytes": "size",
     "vector_search": "vector searches",
     "vector_search_advice": "they would be faster",
@@ -193,7 +193,7 @@ def _stat_text(name: str, value: Any) -> str:  # noqa: ANN401 - whatever a store
         return size(value)
     if name == "servers":
         return ", ".join(f"{server} with {counted(shards, 'shard')}" for server, shards in value.items())
-    if name == "copies":
+    if name == "kept_logs":
         return ", ".join(value)
     if isinstance(value, dict):
         return ", ".join(f"{count:,} of {key}" for key, count in value.items()) or "none"

@@ -248,10 +248,8 @@ def purge(
         if not session.confirm(f"Remove {memories(len(matches))}{along} for good?", yes=yes, lines=lines):
             return
         engine.purge(*whole_ids)
-        for copy in engine.store.statistics().get("copies", ()):
-            output.say(
-                f"Note: {copy}, the file as it was before a migration, may still hold it; remove it too"
-            )
+        for log in engine.store.statistics().get("kept_logs", ()):
+            output.say(f"Note: {log}, of a file that was replaced, may still hold it; remove it too")
     output.changed("purged", whole_ids, "Removed")
 
 

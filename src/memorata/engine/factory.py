@@ -83,7 +83,6 @@ def open(
     must_exist: bool = False,
     read_only: bool = False,
     replica: str | ServerAddress | None = None,
-    migration_backup: bool = True,
     approximate_from: int = APPROXIMATE_FROM,
     resources: Resources | None = None,
     clock: Callable[[], datetime] | None = None,
@@ -158,8 +157,6 @@ def open(
     replica
         The address of a server that repeats what the one at `path` writes: recalls are answered there, unless
         it is away or too far behind, which `degraded` says. Nothing is written to it.
-    migration_backup
-        Whether a file that an older Memorata wrote is copied, beside it, before it is brought up to date.
     approximate_from
         From how many memories with vectors on a namespace in a file gets an approximate index; `maintain`
         makes it, if faiss is installed. A server decides for itself.
@@ -184,7 +181,6 @@ def open(
     ['Anna prefers green tea.']
     >>> memory.close()
     """
-    backup = checks.flag("migration_backup", migration_backup)
     checks.flag("durable", durable)
     checks.flag("must_exist", must_exist)
     checks.flag("read_only", read_only)
@@ -223,7 +219,6 @@ def open(
         path,
         durable=durable,
         must_exist=must_exist,
-        backup=backup,
         replica=replica,
         approximate_from=approximate_from,
         read_only=read_only,
@@ -277,7 +272,6 @@ def open_store(
     *,
     durable: bool = True,
     must_exist: bool = False,
-    backup: bool = True,
     replica: str | ServerAddress | None = None,
     approximate_from: int = APPROXIMATE_FROM,
     read_only: bool = False,
@@ -294,9 +288,7 @@ def open_store(
             "(not shown, for it may hold a password)",
             "the address of a server, given together with that of the server it repeats",
         )
-    options = StoreOptions(
-        durable, must_exist, backup, replica_address, approximate_from, read_only, encryption_key
-    )
+    options = StoreOptions(durable, must_exist, replica_address, approximate_from, read_only, encryption_key)
     return open_dialect(str(path) if url is None else url, options)
 
 

@@ -100,7 +100,7 @@ _CHECKS: Final[Mapping[str, Callable[[str], str]]] = {
 }
 _PASSED_ON: Final = (
     "namespace", "language", "min_length", "read_dates", "redact", "duplicates", "dedupe", "life", "durable",
-    "read_only", "replica", "migration_backup", "approximate_from", "lease_seconds",
+    "read_only", "replica", "approximate_from", "lease_seconds",
 )  # fmt: skip
 """The settings that :func:`memorata.open` takes under the same names."""
 
@@ -189,9 +189,6 @@ class Settings(BaseModel):
     durable: bool = Field(default=True, description="Whether an acknowledged write survives a power cut.")
     read_only: bool = Field(
         default=False, description="Whether the file is only read, and nothing is written to it."
-    )
-    migration_backup: bool = Field(
-        default=True, description="Whether a file of an older schema is copied before it is migrated."
     )
     encryption_key: SecretStr | None = Field(
         default=None, description="What the file is encrypted with: a key, file:PATH or command:COMMAND."

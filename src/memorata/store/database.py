@@ -270,7 +270,7 @@ class DatabaseInfo:
     read_only: bool = False
     """Whether nothing can be written to it."""
     notices: tuple[str, ...] = ()
-    """Notices for display: that it was migrated, or is only read."""
+    """Notices for display, such as that it is only read."""
     replica: str = ""
     """The copy that may be read from, for display; empty where there is none."""
 

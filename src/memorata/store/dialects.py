@@ -18,7 +18,7 @@ class SqliteStore(Store):
     """A store in one file (a path, or ``":memory:"``); any number of processes may open it.
 
     Other options are those of :class:`~memorata.store.sqlite.database.SqliteDatabase`: `durable`,
-    `must_exist`, `migration_backup`, `read_only`, `key`.
+    `must_exist`, `read_only`, `key`.
     """
 
     _database: SqliteDatabase
@@ -33,7 +33,7 @@ class SqliteStore(Store):
     ) -> None:
         database = SqliteDatabase(path, **options)
         super().__init__(database, memory_budget=memory_budget, approximate_from=approximate_from)
-        self.migration, self.read_only_because = database.migration, database.read_only_because
+        self.read_only_because = database.read_only_because
         self._connection, self._lock = database.session, database.lock
 
 
@@ -43,7 +43,6 @@ class StoreOptions:
 
     durable: bool = True
     must_exist: bool = False
-    backup: bool = True
     replica: str | None = None
     approximate_from: int = APPROXIMATE_FROM
     read_only: bool = False
@@ -57,7 +56,6 @@ def open_dialect(path: str, how: StoreOptions) -> Store:
             path,
             durable=how.durable,
             must_exist=how.must_exist,
-            migration_backup=how.backup,
             approximate_from=how.approximate_from,
             read_only=how.read_only,
             key=None if how.encryption_key is None else resolved_key(how.encryption_key),

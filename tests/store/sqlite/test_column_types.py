@@ -3,7 +3,7 @@ import sqlite3
 import pytest
 
 from memorata.store.sqlite.integrity import remove_wrong_kinds, undecoded, wrong_kinds
-from memorata.store.sqlite.migrations import MIGRATIONS
+from memorata.store.sqlite.schema import SCHEMA
 from memorata.store.sqlite.session import SqliteSession
 
 
@@ -55,6 +55,5 @@ def test_a_text_that_is_none_is_read_as_its_bytes(connection: SqliteSession) -> 
 
 def test_every_column_of_every_table_has_a_kind() -> None:
     connection = sqlite3.connect(":memory:", factory=SqliteSession)
-    for script in MIGRATIONS:
-        connection.executescript(script)
+    connection.executescript(SCHEMA)
     assert list(wrong_kinds(connection)) == []

@@ -9,7 +9,6 @@ import pytest
 from memorata.model.errors import StoreReadOnly, StoreReplaced, StoreUnavailable
 from memorata.store.sqlite import connection as connecting
 from memorata.store.sqlite.connection import connect, opened_to_read, unwritable
-from memorata.store.sqlite.migrations import MIGRATIONS
 from memorata.store.sqlite.session import (
     READ_ONLY_REQUESTED,
     Reading,
@@ -165,15 +164,6 @@ def test_a_medium_that_is_taken_out_is_said(file: Path, monkeypatch: pytest.Monk
     with pytest.raises(StoreUnavailable, match=r"cannot be read .*check the path and the disk"):
         count(connection)
     connection.close()
-
-
-def test_a_file_that_is_older_or_empty_cannot_be_brought_up_to_date(file: Path) -> None:
-    older = sqlite3.connect(file)
-    older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
-    older.close()
-    with pytest.raises(StoreReadOnly, match=rf"of an older Memorata \(schema {len(MIGRATIONS) - 1}\)"):
-        connect(file, read_only=True)
-    assert [path.name for path in file.parent.iterdir() if "backup" in path.name] == []
 
 
 def test_names_that_mean_something_in_an_address_are_names(tmp_path: Path) -> None:

@@ -1,10 +1,8 @@
 """An encrypted file: the same memory, and nothing of it in the bytes of any file."""
 
-import gzip
 import subprocess
 import sys
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -100,18 +98,6 @@ def test_several_processes_use_it(file: Path) -> None:
         assert [process.wait(120) for process in processes] == [0, 0]
         assert len(memory.list(limit=500).memories) == 301 + 40
         assert memory.admin.check() == []
-
-
-def test_an_older_file_is_encrypted_and_then_migrated(tmp_path: Path) -> None:
-    plain, secret = tmp_path / "plain.db", tmp_path / "secret.db"
-    plain.write_bytes(gzip.decompress(RELEASED.read_bytes()))
-    convert(plain, secret, KEY, encrypt=True)
-    plain.unlink()
-    with opened(secret) as memory:
-        assert cast("SqliteStore", memory.store).migration is not None
-        assert len(memory.list(limit=500, hidden=True).memories) == 265
-    assert b"green tea" not in bytes_of(tmp_path)
-    assert [path.name for path in tmp_path.glob("*.backup")] == ["secret.db.schema-2.backup"]
 
 
 @pytest.mark.untraced

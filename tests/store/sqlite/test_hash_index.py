@@ -1,7 +1,6 @@
 """HashRun in a file: what is current is always found, and nothing of what was purged stays."""
 
 import random
-import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,15 +12,12 @@ import pytest
 import memorata
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.embed import LexicalEmbedder
-from memorata.engine.embedding import address
 from memorata.model import Source
 from memorata.model.errors import InvalidArgument
 from memorata.store.dialects import SqliteStore
 from memorata.store.memory.repeats import Repeat
-from memorata.store.rows import NAMESPACES
 from memorata.store.sqlite import hash_index
-from memorata.store.sqlite.hash_runs import fingerprint_key, fingerprint_keys
-from memorata.store.sqlite.migrations import HASH_INDEX_MIGRATION
+from memorata.store.sqlite.hash_runs import fingerprint_key
 from memorata.store.sqlite.session import SqliteSession
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -244,75 +240,6 @@ def test_random_writing_keeps_every_current_memory_findable(tmp_path: Path) -> N
                 memory.purge(*draw.sample(alive, 2))
             if step % 20 == 19:
                 assert memory.admin.check() == []
-
-
-def without_checksums(connection: sqlite3.Connection) -> None:
-    """Undo migration 16."""
-    for trigger in ("state_of_new", "state_of_changed"):
-        connection.execute(f"DROP TRIGGER {trigger}")
-    for column in ("state_checksum", "checksum", "via"):
-        connection.execute(f"ALTER TABLE memories DROP COLUMN {column}")
-    # As schema 16 called them.
-    for new, old in (("feedback", "reactions"), ("saved_settings", "lessons"), ("exposures", "sightings")):
-        connection.execute(f"ALTER TABLE {new} RENAME TO {old}")
-    for name, on in (
-        ("reactions_by_time", "reactions (namespace, given_at)"),
-        ("lessons_by_name", "lessons (namespace, kind, name)"),
-        ("sightings_by_experiment", "sightings (namespace, experiment)"),
-        ("sightings_by_recall", "sightings (namespace, recall)"),
-    ):
-        connection.execute(f"CREATE INDEX {name} ON {on}")
-    for name in (
-        "feedback_by_time",
-        "saved_settings_by_name",
-        "exposures_by_experiment",
-        "exposures_by_recall",
-    ):
-        connection.execute(f"DROP INDEX {name}")
-    connection.execute("ALTER TABLE namespaces DROP COLUMN settings")
-
-
-def test_a_file_of_the_schema_before_gets_a_hash_index(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    with opened(path) as memory:
-        memory.remember_many([f"note {number}" for number in range(300)])
-        connection = connection_of(memory)
-        for table in ("address_runs", "new_addresses"):
-            connection.execute(f"DROP TABLE {table}")
-        connection.execute("DROP INDEX vectors_by_embedder")
-        connection.execute("CREATE INDEX memories_by_fingerprint ON memories (fingerprint)")
-        connection.execute("CREATE INDEX vectors_by_digest ON vectors (digest, embedder)")
-        without_checksums(connection)
-        connection.execute(f"PRAGMA user_version = {HASH_INDEX_MIGRATION - 2}")
-    with opened(path) as memory:
-        assert memory.admin.check() == []
-        assert said_before(memory, "note 299")
-        assert np.sum(sizes(memory)) == 600
-
-
-def test_a_file_whose_vectors_were_found_across_namespaces_gets_other_hashes(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    digest = address("the code is 4711")
-    with opened(path) as memory:
-        memory.remember("something else", namespace="attacker")
-        memory.remember_many([f"note {number}" for number in range(300)])
-        memory.remember("the code is 4711", namespace="victim")
-        connection = connection_of(memory)
-        rows = connection.execute("SELECT number, digest FROM vectors").fetchall()
-        # As schema 14 had it: the same hash wherever a text was embedded.
-        connection.execute("DELETE FROM new_addresses")
-        connection.execute("DELETE FROM address_runs")
-        keys = fingerprint_keys(NAMESPACES + 1, [each.hex() for _, each in rows])
-        numbers = np.array([number for number, _ in rows], np.int64)
-        hash_index.add_hashes(connection, keys, numbers, together=True)
-        without_checksums(connection)
-        connection.execute(f"PRAGMA user_version = {HASH_INDEX_MIGRATION - 1}")
-    with opened(path) as memory:
-        assert memory.admin.check() == []
-        assert said_before(memory, "note 299")
-        assert list(memory.store.cached_vectors("victim", [digest])) == [digest]
-        assert memory.store.cached_vectors("attacker", [digest]) == {}
-        assert memory.store.cached_vectors("attacker", [digest, b"another"]) == {}
 
 
 @pytest.mark.parametrize(

@@ -251,11 +251,11 @@ def test_unfinished_copies_of_processes_that_are_gone_go_with_a_purge(tmp_path: 
     path = tmp_path / "m.db"
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    ours = [f"m.db.{gone.pid}.partial", f"m.db.schema-7.backup.{gone.pid}.partial"]
+    ours = [f"m.db.{gone.pid}.partial", f"m.db.{gone.pid}.partial-journal"]
     others = [
         f"m.db.{os.getpid()}.partial",
         f"n.db.{gone.pid}.partial",
-        "m.db.schema-7.backup",
+        "m.db.backup",
         "m.db.7.partial.md",
     ]
     with memorata.open(path, embedder="lexical") as memory:
@@ -266,11 +266,3 @@ def test_unfinished_copies_of_processes_that_are_gone_go_with_a_purge(tmp_path: 
         left = {each.name for each in tmp_path.iterdir()}
     assert left.isdisjoint(ours)
     assert left.issuperset(others)
-
-
-def test_copies_that_migrations_kept_are_named(tmp_path: Path) -> None:
-    for name in ("m.db.schema-15.backup", "m.db.schema-15-2.backup", "n.db.schema-15.backup"):
-        (tmp_path / name).write_bytes(b"")
-    with memorata.open(tmp_path / "m.db", embedder=None) as memory:
-        copies = memory.store.statistics()["copies"]
-    assert copies == ["m.db.schema-15-2.backup", "m.db.schema-15.backup"]

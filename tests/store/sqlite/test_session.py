@@ -14,8 +14,7 @@ import pytest
 from memorata.model.errors import StoreCorrupt, StoreError, StoreUnavailable
 from memorata.store.sqlite import connection as module
 from memorata.store.sqlite.connection import connect
-from memorata.store.sqlite.migrations import MIGRATIONS
-from memorata.store.sqlite.schema import APPLICATION_ID
+from memorata.store.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION
 from memorata.store.sqlite.session import (
     Reading,
     SqliteSession,
@@ -36,7 +35,7 @@ def test_a_new_file_is_ours_and_as_durable_as_asked(tmp_path: Path, durable: boo
     for _ in range(2):
         connection = connect(tmp_path / "m.db", durable=durable)
         assert pragma(connection, "application_id") == APPLICATION_ID
-        assert pragma(connection, "user_version") == len(MIGRATIONS)
+        assert pragma(connection, "user_version") == VERSION
         assert pragma(connection, "journal_mode") == "wal"
         assert pragma(connection, "synchronous") == level
         assert pragma(connection, "foreign_keys") == 1
@@ -228,25 +227,15 @@ def test_errors_of_other_kinds_pass(tmp_path: Path) -> None:
         raise KeyError("x")
 
 
-def test_a_migration_that_fails_leaves_an_empty_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE more (x);\nCREATE NONSENSE;"))
+def test_tables_that_cannot_be_made_leave_an_empty_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SCHEMA", f"{SCHEMA}\nCREATE NONSENSE;\n")
     with pytest.raises(StoreError, match="syntax error"):
         connect(tmp_path / "m.db")
     monkeypatch.undo()
     connection = connect(tmp_path / "m.db")
-    assert pragma(connection, "user_version") == len(MIGRATIONS)
-    connection.close()
-
-
-def test_an_older_file_is_migrated_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    connection = connect(tmp_path / "m.db")
-    connection.execute("INSERT INTO settings VALUES ('a', 'x')")
-    connection.close()
-    monkeypatch.setattr(module, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE more (x);"))
-    connection = connect(tmp_path / "m.db")
-    assert pragma(connection, "user_version") == len(MIGRATIONS) + 1
-    assert connection.execute("SELECT count(*) FROM more").fetchone() == (0,)
-    assert connection.execute("SELECT value FROM settings").fetchall() == [("x",)]
+    assert pragma(connection, "user_version") == VERSION
     connection.close()
 
 

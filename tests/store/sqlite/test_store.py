@@ -135,7 +135,7 @@ def test_statistics_count_everything(store: SqliteStore) -> None:
         "vectors": {EMBEDDER: 300},
         "changes": 304,
         "unfinished_purge": False,
-        "copies": [],
+        "kept_logs": [],
     }
 
 

@@ -48,7 +48,7 @@ from memorata_postgres.errors import (
     ours,
 )
 from memorata_postgres.pool import LAG, PATIENCE, NamespaceLocks, Pool, Replica
-from memorata_postgres.schema import made_ready
+from memorata_postgres.schema import make_ready
 from memorata_postgres.session import (
     CLOCK,
     KnownRows,
@@ -133,7 +133,7 @@ class PostgresDatabase:
     ) -> None:
         if replica is not None:
             parsed(replica)
-        made_ready(url, must_exist=must_exist)
+        make_ready(url, must_exist=must_exist)
         limits: dict[str, Any] = {"connections": connections, "statement_seconds": statement_seconds}
         self.pool = Pool(url, durable=durable, patience=patience, **limits)
         self.url, self.path = url, self.pool.name

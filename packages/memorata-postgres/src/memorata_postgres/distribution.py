@@ -19,7 +19,7 @@ from memorata.extend.model import InvalidArgument, ServerUnsuitable, checks, fro
 from memorata.extend.stores import shown
 from memorata_postgres.dialect import OWNED
 from memorata_postgres.errors import connected
-from memorata_postgres.schema import REFERENCES, made_ready
+from memorata_postgres.schema import REFERENCES, make_ready
 
 MAX_SHARDS: Final = 1024
 SHARDS: Final = 32
@@ -63,7 +63,7 @@ def distribute(url: str, *, shards: int = SHARDS) -> Distribution:
     """
     if checks.whole("shards", shards, 1) > MAX_SHARDS:
         raise InvalidArgument("shards", shards, f"at most {MAX_SHARDS}")
-    made_ready(url)
+    make_ready(url)
     with connected(url) as connection:
         if _ask(connection)("SELECT 1 FROM pg_extension WHERE extname = 'citus'") is None:
             raise ServerUnsuitable(

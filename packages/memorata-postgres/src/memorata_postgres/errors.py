@@ -107,7 +107,7 @@ def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
             )
         case errors.UndefinedTable() | errors.UndefinedColumn():
             return StoreCorrupt(
-                f"{name} lacks tables that its migrations say it has ({detail}); restore a backup, or name "
+                f"{name} lacks tables that its schema has ({detail}); restore a backup, or name "
                 "another database or schema"
             )
     return StoreError(f"{name}: {detail}")

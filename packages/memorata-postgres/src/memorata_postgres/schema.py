@@ -1,4 +1,4 @@
-"""The tables of a server, its requirements, and the migrations it lacks.
+"""The tables of a server, and its requirements.
 
 Tables are as in a file, with the namespace first in every key, so that they can be distributed by it.
 Whole numbers, fractions, texts and bytes read as they do from a file. Texts compare by code point, as
@@ -6,9 +6,8 @@ Python's do. What belongs to no namespace (settings, embedders, keys, replies, t
 of a namespace follows from its path; other numbers are drawn from the namespace's row, which its writers lock
 (`drawn`), and are no less than the time, in microseconds.
 
-Never edit a migration that has been released; add the next one. Any number of processes may start at once:
-migrations run in one transaction that locks the table of migrations, which tenants may only read, so the
-first does the work and the others wait and find it done. A migration that fails leaves everything as it was.
+Any number of processes may start at once: tables are made in one transaction that locks the one with the
+number of the schema, which tenants may only read, so the first does the work and the others find it done.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ memories: namespace n, number n, slot n, id t, content t, category t, tier t, co
     tags t, metadata t, speaker t, session t, position n?, link t, entities t, lat f?, lon f?, place t?,
     created_at n, valid_from n?, valid_to n?, expires_at n?, supersedes t, superseded_by t?, superseded_at
     n?, mentions n, access_count n, last_accessed_at n?, version n, fingerprint t, embedder t, pinned n=0,
-    supported_at n?, forgotten_at n?, end_given n=0 | namespace, number
+    supported_at n?, forgotten_at n?, end_given n=0, via t='', checksum n? | namespace, number
 writes: namespace n, at n, number n | namespace, at, number
 sessions: namespace n, name t, number n | namespace, name
 records: namespace n, slot n, record b, terms b? | namespace, slot
@@ -62,11 +61,11 @@ relations: namespace n, number n, subject n, type t, object n, weight f, memory 
 recall_recipes: namespace n, number n, digest b, data t | namespace, number
 recalls: namespace n, number n, id t, at n, query t?, recipe n, embedder t, said t, candidates b, shown b,
     start n, bytes n | namespace, number
-reactions: namespace n, number n, recall t, slot n, signal t, rating n?, given_at n, features t, embedder t
+feedback: namespace n, number n, recall t, slot n, signal t, rating n?, given_at n, features t, embedder t
     | namespace, number
-lessons: namespace n, number n, kind t, name t, data t, evidence t, at n, withdrawn_at n? | namespace,
+saved_settings: namespace n, number n, kind t, name t, data t, evidence t, at n, withdrawn_at n? | namespace,
     number
-sightings: namespace n, number n, experiment t, variant t, user t, recall t, at n, results n, teams t |
+exposures: namespace n, number n, experiment t, variant t, user t, recall t, at n, results n, teams t |
     namespace, number
 duplicate_runs: namespace n, number n, started_at n, finished_at n?, undone_at n?, strategy t | namespace,
     number
@@ -118,19 +117,16 @@ _INDEXES: Final = """
     CREATE INDEX recalls_by_time ON recalls (namespace, at);
     CREATE INDEX recalls_by_size ON recalls (namespace, start);
     CREATE INDEX recalls_by_recipe ON recalls (namespace, recipe);
-    CREATE INDEX reactions_by_time ON reactions (namespace, given_at);
-    CREATE INDEX lessons_by_name ON lessons (namespace, kind, name);
-    CREATE INDEX sightings_by_experiment ON sightings (namespace, experiment);
-    CREATE INDEX sightings_by_recall ON sightings (namespace, recall);
+    CREATE INDEX feedback_by_time ON feedback (namespace, given_at);
+    CREATE INDEX saved_settings_by_name ON saved_settings (namespace, kind, name);
+    CREATE INDEX exposures_by_experiment ON exposures (namespace, experiment);
+    CREATE INDEX exposures_by_recall ON exposures (namespace, recall);
     CREATE UNIQUE INDEX repeats_by_memory ON repeats (namespace, memory);
     CREATE INDEX repeats_by_winner ON repeats (namespace, winner);
     CREATE INDEX repeats_by_run ON repeats (namespace, run) WHERE run IS NOT NULL;
     CREATE UNIQUE INDEX contradictions_once ON contradictions (namespace, newer, older);
     CREATE INDEX contradictions_by_older ON contradictions (namespace, older);
     """
-
-_FIRST_NAMES: Final = {"feedback": "reactions", "saved_settings": "lessons", "exposures": "sightings"}
-"""The names of tables until the third migration."""
 
 _OR_OWN: Final = {"writes": f" OR namespace = {USER_KEY}"}
 """What a tenant may see beside the rows of its namespaces."""
@@ -171,7 +167,7 @@ _TENANTS: Final = """
     ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
     CREATE POLICY of_the_tenant ON {table} USING (may_see_number(namespace){_OR_OWN.get(table, "")});
     """
-    for table in (_FIRST_NAMES.get(owned, owned) for owned in OWNED)
+    for table in OWNED
 )
 
 
@@ -202,37 +198,19 @@ def _column(name: str, kind: str) -> str:
     return f"{quoted} {_TYPES[kind[0]]}{'' if '?' in kind else ' NOT NULL'}{default}"
 
 
-MIGRATIONS: Final[tuple[str, ...]] = (
-    _made() + _INDEXES + _TENANTS,
-    """
-    -- Rows of before have no checksum until they are written again; the server checks its pages itself.
-    ALTER TABLE memories ADD COLUMN via TEXT COLLATE "C" NOT NULL DEFAULT '', ADD COLUMN checksum BIGINT;
-    ALTER TABLE memories ALTER COLUMN via SET STATISTICS 0;
-    """,
-    """
-    ALTER TABLE reactions RENAME TO feedback;
-    ALTER TABLE lessons RENAME TO saved_settings;
-    ALTER TABLE sightings RENAME TO exposures;
-    ALTER INDEX reactions_by_time RENAME TO feedback_by_time;
-    ALTER INDEX lessons_by_name RENAME TO saved_settings_by_name;
-    ALTER INDEX sightings_by_experiment RENAME TO exposures_by_experiment;
-    ALTER INDEX sightings_by_recall RENAME TO exposures_by_recall;
-    """,
-)
-"""The migrations as SQL; the number of a migration is its place here, from 1."""
-
+SCHEMA: Final = _made() + _INDEXES + _TENANTS
+VERSION: Final = 1
+"""To be raised with every change of the tables."""
 
 MIN_SERVER_VERSION: Final = 14
 _TABLE: Final = "memorata_layout"
 _CONNECT_SECONDS: Final = 10
 _LOCK_SECONDS: Final = 60
-"""How long locks are waited for: a waiting migration blocks all later transactions."""
+"""How long locks are waited for: who waits for one blocks all later transactions."""
 
 
-def made_ready(
-    url: str, *, must_exist: bool = False, scripts: tuple[str, ...] = MIGRATIONS
-) -> tuple[int, int]:
-    """Check a server, run the migrations it lacks, and return the schema's number before and after."""
+def make_ready(url: str, *, must_exist: bool = False) -> None:
+    """Check a server, and make the tables if it has none."""
     parsed(url)
     try:
         connection = psycopg.connect(url, autocommit=True, connect_timeout=_CONNECT_SECONDS)
@@ -245,9 +223,9 @@ def made_ready(
                 raise StoreUnavailable(
                     f"there are no memories at {shown(url)} yet; check the database and the schema"
                 )
-            if schema_number(connection) == len(scripts):
-                return len(scripts), len(scripts)
-            _make_table(connection, url)
+            if _is_current(connection, url):
+                return
+            _make_layout(connection, url)
             with connection.transaction():
                 # However long it takes, and whatever limit the user has.
                 connection.execute(
@@ -255,10 +233,12 @@ def made_ready(
                     prepare=False,
                 )
                 connection.execute(f"LOCK TABLE {_TABLE} IN SHARE ROW EXCLUSIVE MODE")
-                return _migrate(connection, url, scripts)
+                # Another process may have made them while this one waited.
+                if not _is_current(connection, url):
+                    _make_tables(connection, url)
         except errors.LockNotAvailable as error:
             raise StoreUnavailable(
-                f"{shown(url)}: another process makes the tables, brings them up to date or keeps them "
+                f"{shown(url)}: another process makes the tables, or keeps them "
                 f"locked, and has not ended for {_LOCK_SECONDS} s; nothing was changed; try again when it has"
             ) from error
         except psycopg.Error as error:
@@ -266,7 +246,7 @@ def made_ready(
 
 
 def schema_number(connection: Connection[TupleRow]) -> int:
-    """Return the number of the last migration that ran; 0 for a database without our tables."""
+    """Return the number of the schema; 0 for a database without our tables."""
     if not _exists(connection, _TABLE):
         return 0
     row = connection.execute(f"SELECT coalesce(max(number), 0) FROM {_TABLE}").fetchone()
@@ -293,26 +273,26 @@ def _check(connection: Connection[TupleRow], url: str) -> None:
         )
 
 
-def _migrate(connection: Connection[TupleRow], url: str, scripts: tuple[str, ...]) -> tuple[int, int]:
-    before = schema_number(connection)
-    if before > len(scripts):
+def _is_current(connection: Connection[TupleRow], url: str) -> bool:
+    found = schema_number(connection)
+    if found > VERSION:
         raise StoreTooNew(
-            f"{shown(url)} was migrated by a newer Memorata (schema {before}, this one knows "
-            f"{len(scripts)}); upgrade with `pip install --upgrade memorata`"
+            f"{shown(url)} was written by a newer Memorata (schema {found}, this one knows "
+            f"{VERSION}); upgrade with `pip install --upgrade memorata-postgres`"
         )
-    if before == len(scripts):
-        return before, before
+    return found == VERSION
+
+
+def _make_tables(connection: Connection[TupleRow], url: str) -> None:
     try:
-        for number, script in enumerate(scripts[before:], before + 1):
-            connection.execute(script, prepare=False)
-            connection.execute(f"INSERT INTO {_TABLE} (number) VALUES (%s)", (number,))
+        connection.execute(SCHEMA, prepare=False)
+        connection.execute(f"INSERT INTO {_TABLE} (number) VALUES (%s)", (VERSION,))
     except errors.InsufficientPrivilege as error:
         raise _may_not(error, url) from error
-    return before, len(scripts)
 
 
-def _make_table(connection: Connection[TupleRow], url: str) -> None:
-    """Make the table of migrations; another process may be doing so at the same moment."""
+def _make_layout(connection: Connection[TupleRow], url: str) -> None:
+    """Make the table of the schema's number; another process may be doing so at the same moment."""
     try:
         with suppress(errors.UniqueViolation, errors.DuplicateTable, errors.DuplicateObject):
             connection.execute(

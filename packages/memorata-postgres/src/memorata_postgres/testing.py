@@ -25,7 +25,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from memorata_postgres.dialect import OWNED
 from memorata_postgres.distribution import distribute
-from memorata_postgres.schema import made_ready
+from memorata_postgres.schema import make_ready
 from memorata_postgres.store import PostgresStore
 
 PASSWORD = "hunter2"
@@ -165,7 +165,7 @@ def url(base: str) -> Iterator[str]:
 def used(base: str) -> Iterator[str]:
     """The address of a schema with our tables, which tests empty for each other."""
     with schema(base) as made:
-        made_ready(made)
+        make_ready(made)
         if os.environ.get(CITUS):
             distribute(made, shards=4)
         yield made

@@ -1,4 +1,4 @@
-"""Opening a file: to be written, with its settings and migrations; or to be read only.
+"""Opening a file: to be written, with its settings; or to be read only.
 
 A file of ours is in write-ahead mode, in which even a reader makes two files beside it, or needs them to be
 there. Where that cannot be, as on a medium that is read-only, SQLite can take the file for immutable: then it
@@ -20,13 +20,12 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, Final, cast
+from typing import Final
 
 from memorata.model import checks
 from memorata.model.errors import (
     InvalidArgument,
     StoreCorrupt,
-    StoreError,
     StoreReplaced,
     StoreTooNew,
     StoreUnavailable,
@@ -41,16 +40,7 @@ from memorata.store.sqlite.encryption import (
     wrong_key,
 )
 from memorata.store.sqlite.files import create_private, locked_folder
-from memorata.store.sqlite.hash_index import HASH_INDEX
-from memorata.store.sqlite.integrity import sum_rows
-from memorata.store.sqlite.migrations import (
-    CHECKSUM_MIGRATION,
-    HASH_INDEX_MIGRATION,
-    MIGRATIONS,
-    Migration,
-    migrate,
-)
-from memorata.store.sqlite.schema import APPLICATION_ID, COPY_ID
+from memorata.store.sqlite.schema import APPLICATION_ID, COPY_ID, SCHEMA, VERSION
 from memorata.store.sqlite.session import (
     BUSY_SECONDS,
     DISK_FULL,
@@ -75,17 +65,15 @@ def connect(
     *,
     durable: bool = True,
     must_exist: bool = False,
-    migration_backup: bool = True,
     read_only: bool = False,
     key: str | None = None,
 ) -> SqliteSession:
-    """Open a database, creating and migrating it as needed; one that cannot be written, to be read.
+    """Open a database, creating it as needed; one that cannot be written, to be read.
 
     A write is on the disk when it is acknowledged (``synchronous=FULL``); without `durable`, a power cut,
     though not a crash of the process, can lose the last writes. With `must_exist`, a missing file is an error
-    rather than a new database. `migration_backup`: whether a file of an older schema is copied before it is
-    migrated. `read_only`: nothing is written to it, even though it could be. `key`: what the file is
-    encrypted with, a new one too.
+    rather than a new database. `read_only`: nothing is written to it, even though it could be. `key`: what
+    the file is encrypted with, a new one too.
     """
     name = str(path)
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
@@ -111,7 +99,7 @@ def connect(
     with Translated(name):
         connection = _opened_to_read(Path(name), reason, key) if reason else _opened_to_write(name, key)
         try:
-            connection.migration = _prepare(connection, name, durable=durable, backup=migration_backup)
+            _prepare(connection, name, durable=durable)
         except BaseException:
             connection.close()
             raise
@@ -171,7 +159,7 @@ def _opened_to_read(file: Path, reason: str, key: str | None) -> SqliteSession:
     return connection
 
 
-def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: bool) -> Migration | None:
+def _prepare(connection: SqliteSession, name: str, *, durable: bool) -> None:
     with Reading(connection, name):
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -179,9 +167,9 @@ def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: boo
         logged = connection.execute("PRAGMA journal_mode").fetchone()[0] in ("wal", "memory")
     if application not in (APPLICATION_ID, COPY_ID) and not empty:
         raise StoreCorrupt(f"{name} is an SQLite database, but not one of Memorata's; name another file")
-    if version > len(MIGRATIONS):
+    if version > VERSION:
         raise StoreTooNew(
-            f"{name} was written by a newer Memorata (schema {version}, this one knows {len(MIGRATIONS)}); "
+            f"{name} was written by a newer Memorata (schema {version}, this one knows {VERSION}); "
             "upgrade with `pip install --upgrade memorata`"
         )
     connection.execute("PRAGMA foreign_keys = ON")
@@ -194,28 +182,28 @@ def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: boo
         # First the mark, then the log: a log is never beside a file that says it has none.
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         _use_log(connection)
-    if version == len(MIGRATIONS):
-        connection.schema = version
-        return None
-    if reason := connection.read_only:
-        state = (
-            "is empty" if empty else f"is of an older Memorata (schema {version}), to be brought up to date"
-        )
-        refuse_to_write(name, f"it {state}, and {reason}")
-    _use_log(connection)
-    done = None
-    try:
+    if version == 0:
+        if reason := connection.read_only:
+            refuse_to_write(name, f"it is empty, and {reason}")
+        _use_log(connection)
         with writing(connection, name):
-            copied = Path(name) if backup and name != IN_MEMORY else None
-            derived = {HASH_INDEX_MIGRATION: cast("Any", HASH_INDEX.rebuild), CHECKSUM_MIGRATION: sum_rows}
-            done = migrate(connection, MIGRATIONS, copied, derived)
-    except StoreError:
-        # The disk may have had room for the copy and for nothing else.
-        if done is not None and done.backup is not None:
-            done.backup.unlink()
-        raise
-    connection.schema = len(MIGRATIONS)
-    return done
+            _make_tables(connection)
+    connection.schema = VERSION
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables, unless another process did so while this one waited for the lock."""
+    if connection.execute("PRAGMA user_version").fetchone()[0]:
+        return
+    statement = ""
+    # One by one, for `executescript` would commit first.
+    for line in SCHEMA.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            connection.execute(statement)
+            statement = ""
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
 def _use_log(connection: sqlite3.Connection) -> None:

@@ -32,7 +32,7 @@ from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.encryption import connected, database_errors
 from memorata.store.sqlite.files import create_private, remove_leftovers, whole_file
 from memorata.store.sqlite.integrity import UNFINISHED_PURGE, note_unfinished_purge, unfinished_purge
-from memorata.store.sqlite.migrations import mark_as_copy
+from memorata.store.sqlite.schema import COPY_ID
 from memorata.store.sqlite.session import (
     BUSY_SECONDS,
     READ_ONLY_REQUESTED,
@@ -54,7 +54,6 @@ class SqliteDatabase:
     def __init__(self, path: str | Path, **options: Any) -> None:  # noqa: ANN401 - `connect` has their types
         self.path = str(path)
         self.session: SqliteSession = connect(path, **options)
-        self.migration = self.session.migration
         self.lock = threading.RLock()
         self.read_only_because = self.session.read_only
         self.read_only = bool(self.read_only_because)
@@ -63,13 +62,8 @@ class SqliteDatabase:
 
     @property
     def info(self) -> DatabaseInfo:
-        """Where the file is, and how it was opened: brought up to date, or only to be read."""
+        """Where the file is, and whether it is only read."""
         notices = []
-        if (done := self.migration) is not None:
-            copy = "no copy of it was kept"
-            if done.backup is not None:
-                copy = f"the file as it was is kept at {done.backup}"
-            notices.append(f"the file was brought from schema {done.before} to {done.after}; {copy}")
         if self.read_only and self.read_only_because != READ_ONLY_REQUESTED:
             notices.append(f"{self.path} is only read, and recalls are not logged: {self.read_only_because}")
         return DatabaseInfo(self.path, self.read_only, tuple(notices))
@@ -270,7 +264,7 @@ def _back_up(connection: SqliteSession, origin: str, target: Path) -> None:
     if target.exists():
         if Path(origin).exists() and target.samefile(origin):
             raise InvalidArgument("target", str(target), "another file than the database itself")
-        connect(target, migration_backup=False, key=connection.key).close()
+        connect(target, key=connection.key).close()
         if Path(f"{target}-wal").exists():
             raise StoreUnavailable(f"{target} is in use; close it first, or name another file for the copy")
     remove_leftovers(target)
@@ -278,7 +272,9 @@ def _back_up(connection: SqliteSession, origin: str, target: Path) -> None:
         create_private(partial)
         with Translated(str(target)), closing(connected(partial, connection.key)) as copy:
             connection.backup(copy, pages=4096)
-            mark_as_copy(copy)
+            # No log was ever its own, so that one beside it is known to be of another file.
+            copy.execute("PRAGMA journal_mode = DELETE")
+            copy.execute(f"PRAGMA application_id = {COPY_ID}")
 
 
 # SQLite forbids a child process the connections of its parent ("How To Corrupt An SQLite Database File",

@@ -13,7 +13,7 @@ from memorata.store.database import Dialect, Postings, Session
 from memorata.store.rows import NAMESPACES, SLOTS, checked_limit, microseconds
 from memorata.store.sqlite import integrity
 from memorata.store.sqlite.encryption import database_errors
-from memorata.store.sqlite.files import kept_copies
+from memorata.store.sqlite.files import kept_logs
 from memorata.store.sqlite.hash_index import HASH_INDEX
 
 _ADDED: Final = (
@@ -131,11 +131,11 @@ class SqliteDialect(Dialect):
         session.execute(_ADDED, (number, first, end - 1))
 
     def statistics(self, session: Session) -> Mapping[str, Any]:
-        """Return the size of the file, and where traces of what was purged may be: in it, in copies."""
+        """Return the size of the file, and whether traces of what was purged may be in it."""
         path = session.execute("PRAGMA database_list").fetchone()[2]
         files = [Path(path + suffix) for suffix in ("", "-wal") if path]
         return {
             "unfinished_purge": integrity.unfinished_purge(session) is not None,
-            "copies": kept_copies(files[0]) if files else [],
+            "kept_logs": kept_logs(files[0]) if files else [],
             "bytes": sum(file.stat().st_size for file in files if file.exists()),
         }

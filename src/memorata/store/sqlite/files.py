@@ -26,15 +26,14 @@ def create_private(file: Path) -> None:
             os.close(os.open(file, os.O_CREAT | os.O_WRONLY, OWNER_ONLY))
 
 
-_LEFTOVER: Final = re.compile(r"(?:\.schema-\d+(?:-\d+)?\.backup)?\.(?P<process>\d+)\.partial(?:-journal)?")
+_LEFTOVER: Final = re.compile(r"\.(?P<process>\d+)\.partial(?:-journal)?")
 
 
-def kept_copies(file: Path) -> list[str]:
-    """Return the names of copies and logs of earlier files beside a database: a purge leaves them alone."""
+def kept_logs(file: Path) -> list[str]:
+    """Return the names of the logs of replaced files beside a database: a purge leaves them alone."""
     if not file.parent.is_dir():
         return []
-    kept = ("schema-*.backup", "replaced-*-wal")
-    return sorted(path.name for end in kept for path in file.parent.glob(f"{glob.escape(file.name)}.{end}"))
+    return sorted(path.name for path in file.parent.glob(f"{glob.escape(file.name)}.replaced-*-wal"))
 
 
 @contextmanager

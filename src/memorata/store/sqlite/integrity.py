@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, cast
 
 from memorata.store.database import Session
-from memorata.store.rows import COLUMNS, NAMESPACES, NO_MEMORY, SLOTS, STATED, checksum
+from memorata.store.rows import COLUMNS, NAMESPACES, NO_MEMORY, SLOTS
 from memorata.store.sqlite.encryption import database_errors
 from memorata.store.sqlite.hash_index import HASH_INDEX
 from memorata.store.sqlite.schema import state_checksum
@@ -44,14 +43,6 @@ def row_problems(session: Session, number: int) -> list[str]:
         if count := session.execute(find, (number,)).fetchone()[0]:
             messages.append(f"{wrong} of {count} memories; restore a backup")
     return messages
-
-
-def sum_rows(connection: sqlite3.Connection) -> None:
-    """Write the checksum of every memory that has none."""
-    connection.create_function("memorata_checksum", len(STATED), checksum, deterministic=True)
-    connection.execute(
-        f"UPDATE memories SET checksum = memorata_checksum({', '.join(STATED)}) WHERE checksum IS NULL"
-    )
 
 
 def mend(session: Session) -> None:

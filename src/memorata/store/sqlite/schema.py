@@ -1,8 +1,7 @@
-"""The tables of a new file (`schema.sql`). An older file gets there by its migrations (`migrations.py`).
+"""The tables of a file (`schema.sql`).
 
-To change a table, change it there, add a migration, and raise `VERSION`: a test compares what both make.
-Times are microseconds since 1970; lists and metadata are JSON. The number of the last migration is the
-database's ``user_version``; ``application_id`` tells our files from other people's.
+Times are microseconds since 1970; lists and metadata are JSON. `VERSION` is the database's
+``user_version``; ``application_id`` tells our files from other people's.
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-APPLICATION_ID: Final = 0x52434C54  # "RCLT"
-COPY_ID: Final = 0x52434C43  # "RCLC"
+APPLICATION_ID: Final = 0x4D4D5241  # "MMRA"
+COPY_ID: Final = 0x4D4D5243  # "MMRC"
 """The mark of a copy that was never opened to be written: no log beside it can be its own."""
-VERSION: Final = 17
-"""How many migrations those tables have in them."""
+VERSION: Final = 1
+"""To be raised with every change of the tables."""
 
 STATE: Final = {
     "version": 3, "access_count": 5, "last_accessed_at": 7, "valid_to": 11, "superseded_at": 13,

@@ -9,7 +9,7 @@ from functools import lru_cache
 from json import JSONDecodeError
 from threading import get_ident, main_thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from memorata.model.errors import StoreCorrupt, StoreError, StoreReadOnly, StoreTooNew, StoreUnavailable
 from memorata.store.database import Session, Statement
@@ -17,9 +17,6 @@ from memorata.store.rows import NAMESPACE_COLUMNS
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.encryption import KEY_ADVICE, database_errors
 from memorata.store.sqlite.hash_index import HashRunCache
-
-if TYPE_CHECKING:
-    from memorata.store.sqlite.migrations import Migration
 
 _Read = TypeVar("_Read")
 
@@ -57,8 +54,6 @@ class SqliteSession(sqlite3.Connection):
     """Raises if the open file is no longer the one that is there, or changed unseen; None in memory."""
     key: str | None = None
     """What it is encrypted with, or None."""
-    migration: Migration | None = None
-    """What was done to the file when it was opened, if it was of an older schema."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as sqlite3 has them
         super().__init__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""What a server must have, said when it has not, and migrations from many processes at once."""
+"""What a server must have, said when it has not, and tables made from many processes at once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
@@ -15,7 +15,7 @@ from memorata.model.errors import (
 )
 from memorata_postgres import schema
 from memorata_postgres.dialect import OWNED
-from memorata_postgres.schema import MIGRATIONS, made_ready
+from memorata_postgres.schema import SCHEMA, VERSION, make_ready
 from memorata_postgres.store import PostgresStore
 from memorata_postgres.testing import PASSWORD, as_user, changed, outside
 
@@ -23,8 +23,8 @@ SECRET = PASSWORD
 
 
 def test_an_empty_schema_gets_every_table_once(url: str) -> None:
-    assert made_ready(url) == (0, len(MIGRATIONS))
-    assert made_ready(url) == (len(MIGRATIONS), len(MIGRATIONS))
+    make_ready(url)
+    make_ready(url)
     with psycopg.connect(url) as connection:
         rows = connection.execute(
             "SELECT c.table_name FROM information_schema.columns c "
@@ -36,7 +36,7 @@ def test_an_empty_schema_gets_every_table_once(url: str) -> None:
 
 
 def test_the_namespace_comes_first_in_every_key(url: str) -> None:
-    made_ready(url)
+    make_ready(url)
     with psycopg.connect(url) as connection:
         rows = connection.execute(
             "SELECT c.conrelid::regclass::text, a.attname FROM pg_constraint c JOIN pg_attribute a "
@@ -49,34 +49,48 @@ def test_the_namespace_comes_first_in_every_key(url: str) -> None:
 
 def test_many_processes_may_start_at_once(url: str) -> None:
     with ThreadPoolExecutor(6) as pool:
-        done = list(pool.map(lambda _: made_ready(url), range(6)))
-    assert sorted(done) == [(0, len(MIGRATIONS)), *[(len(MIGRATIONS), len(MIGRATIONS))] * 5]
+        list(pool.map(lambda _: make_ready(url), range(6)))
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT number FROM memorata_layout").fetchall() == [(VERSION,)]
 
 
-def test_a_migration_that_fails_leaves_nothing(url: str) -> None:
-    made_ready(url)
-    with pytest.raises(Exception, match="nonsense"):
-        made_ready(url, scripts=(*MIGRATIONS, "CREATE TABLE half (x INT); SELECT nonsense"))
-    assert made_ready(url) == (len(MIGRATIONS), len(MIGRATIONS))
-    assert made_ready(url, scripts=(*MIGRATIONS, "CREATE TABLE half (x INT)"))[1] == len(MIGRATIONS) + 1
+def test_tables_that_cannot_be_made_leave_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(schema, "SCHEMA", f"{SCHEMA}; SELECT nonsense")
+        with pytest.raises(Exception, match="nonsense"):
+            make_ready(url)
+    with psycopg.connect(url) as connection:
+        assert schema.schema_number(connection) == 0
+    make_ready(url)
+
+
+def test_a_server_of_a_newer_schema_is_refused(url: str) -> None:
+    make_ready(url)
+    with psycopg.connect(url) as connection:
+        connection.execute("INSERT INTO memorata_layout (number) VALUES (%s)", (VERSION + 1,))
     with pytest.raises(StoreTooNew, match="upgrade with `pip install"):
-        made_ready(url)
+        make_ready(url)
 
 
-def test_feedback_settings_and_exposures_keep_their_rows_under_their_new_names(url: str) -> None:
-    made_ready(url, scripts=MIGRATIONS[:2])
-    rows = {
-        "reactions": (1, 7, "r1", 0, "used", None, 5, "{}", "lexical"),
-        "lessons": (1, 8, "recipe", "tuned", "{}", "{}", 5, None),
-        "sightings": (1, 9, "e", "a", "anna", "r1", 5, 1, "{}"),
-    }
-    with psycopg.connect(url) as connection:
-        for table, row in rows.items():
-            connection.execute(f"INSERT INTO {table} VALUES ({', '.join(['%s'] * len(row))})", row)
-    assert made_ready(url) == (2, len(MIGRATIONS))
-    with psycopg.connect(url) as connection:
-        for row, table in zip(rows.values(), ("feedback", "saved_settings", "exposures"), strict=True):
-            assert connection.execute(f"SELECT * FROM {table}").fetchall() == [row]
+def test_who_makes_tables_without_an_end_is_not_waited_for_without_an_end(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "_LOCK_SECONDS", 1)
+    make_ready(url)
+    with psycopg.connect(url) as other:
+        other.execute("LOCK TABLE memorata_layout IN SHARE ROW EXCLUSIVE MODE")
+        # Who finds the tables waits for nobody.
+        make_ready(url)
+        monkeypatch.setattr(schema, "VERSION", VERSION + 1)
+        with pytest.raises(StoreUnavailable, match=r"has not ended for 1 s; nothing was changed; try again"):
+            make_ready(url)
+
+
+def test_a_limit_of_the_users_does_not_end_the_making_of_tables(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "SCHEMA", f"{SCHEMA}; SELECT pg_sleep(0.5)")
+    make_ready(changed(url, "statement_timeout=300"))
 
 
 def test_nothing_is_made_where_something_must_be(url: str) -> None:
@@ -108,25 +122,25 @@ def test_a_server_that_is_not_there_is_said_without_the_password() -> None:
 
 def test_a_database_that_is_not_there_is_said(base: str) -> None:
     with pytest.raises(ServerUnsuitable, match=r"no such database .* createdb"):
-        made_ready(changed(base, dbname="nothing_here"))
+        make_ready(changed(base, dbname="nothing_here"))
 
 
 def test_an_old_server_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "MIN_SERVER_VERSION", 99)
     with pytest.raises(ServerUnsuitable, match="and 99 or newer is needed; upgrade the server"):
-        made_ready(url)
+        make_ready(url)
 
 
 def test_who_may_not_make_tables_is_told_what_to_ask_for(url: str, role: str) -> None:
     with pytest.raises(
         ServerUnsuitable, match=r"may not make tables .* GRANT CREATE, USAGE ON SCHEMA"
     ) as caught:
-        made_ready(outside(url, role))
+        make_ready(outside(url, role))
     assert SECRET not in str(caught.value)
 
 
 def test_who_may_not_write_is_told_what_to_ask_for(url: str, base: str, role: str) -> None:
-    made_ready(url)
+    make_ready(url)
     schema = url.partition("search_path%3D")[2].partition("%2C")[0]
     with psycopg.connect(base, autocommit=True) as connection:
         connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
@@ -142,7 +156,7 @@ def test_tables_that_are_gone_are_said(url: str) -> None:
     store = PostgresStore(url)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("DROP TABLE settings")
-    with pytest.raises(StoreCorrupt, match="lacks tables that its migrations say it has"):
+    with pytest.raises(StoreCorrupt, match="lacks tables that its schema has"):
         store.setting("x")
     store.close()
 
@@ -151,28 +165,7 @@ def test_tables_that_are_gone_are_said(url: str) -> None:
 def test_a_search_path_without_a_schema_is_said(base: str, path: str) -> None:
     address = changed(base, f"search_path={path}")
     with pytest.raises(ServerUnsuitable, match=r"there is none that this user may use .* CREATE SCHEMA"):
-        made_ready(address)
-
-
-def test_who_migrates_without_an_end_is_not_waited_for_without_an_end(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(schema, "_LOCK_SECONDS", 1)
-    made_ready(url)
-    more = (*MIGRATIONS, "SELECT 1")
-    with psycopg.connect(url) as other:
-        other.execute("LOCK TABLE memorata_layout IN SHARE ROW EXCLUSIVE MODE")
-        # Who has nothing to migrate waits for nobody.
-        assert made_ready(url) == (len(MIGRATIONS), len(MIGRATIONS))
-        with pytest.raises(StoreUnavailable, match=r"has not ended for 1 s; nothing was changed; try again"):
-            made_ready(url, scripts=more)
-    assert made_ready(url, scripts=more) == (len(MIGRATIONS), len(more))
-
-
-def test_a_limit_of_the_users_does_not_end_a_migration(url: str) -> None:
-    hasty = changed(url, "statement_timeout=300")
-    slow = (*MIGRATIONS, "SELECT pg_sleep(0.5)")
-    assert made_ready(hasty, scripts=slow) == (0, len(slow))
+        make_ready(address)
 
 
 def test_a_user_who_may_only_read_reads_and_is_told_why_not_more(url: str) -> None:
@@ -193,7 +186,7 @@ def test_a_database_that_cannot_hold_every_text_is_said(base: str, encoding: str
         )
         try:
             with pytest.raises(ServerUnsuitable, match=f"holds texts as {encoding}, .* ENCODING 'UTF8'"):
-                made_ready(changed(base, dbname=name))
+                make_ready(changed(base, dbname=name))
         finally:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
