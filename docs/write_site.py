@@ -18,7 +18,7 @@ OUTSIDE = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", 
 """Pages of the site that stand elsewhere in the repository."""
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
 FACETS = (
-    "entities", "graph", "duplicates", "lifecycle", "recipes", "feedback", "experiments", "transfer", "admin",
+    "entities", "graph", "duplicates", "lifecycle", "recipes", "feedback", "transfer", "admin",
     "idempotency",
 )  # fmt: skip
 METHODS = ("get", "post", "put", "patch", "delete")
