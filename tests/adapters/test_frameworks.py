@@ -9,7 +9,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.service.conversation import Conversation
+from memorata.service.conversation import Conversation, recalled_text
 
 HINT = "make test-adapters installs it"
 
@@ -32,6 +32,14 @@ def test_a_message_is_remembered_once_and_recalled_elsewhere(engine: Engine) -> 
     assert [memory.category for memory in engine.list().memories] == ["instruction"]
     assert first.recalled("When do we deploy?") == ""
     assert "deploy on Fridays" in Conversation(engine, session="s2").recalled("When do we deploy?")
+
+
+def test_a_tool_is_ungated_unless_asked(engine: Engine) -> None:
+    assert recalled_text(engine, "zebra") == "Nothing is known."
+    engine.remember("Anna plays the cello.")
+    assert "Anna plays the cello." in recalled_text(engine, "zebra")
+    assert recalled_text(engine, "zebra", min_confidence=0.3) == "Nothing is known."
+    assert "cello" in recalled_text(engine, "who plays the cello?", min_confidence=0.3)
 
 
 def test_openai_agents_history_comes_back_exactly_and_is_recalled(engine: Engine) -> None:
@@ -63,8 +71,7 @@ def test_openai_agents_history_comes_back_exactly_and_is_recalled(engine: Engine
 
     asyncio.run(main())
     engine.remember("We deploy on Fridays.")
-    tool = recall_tool(engine)
-    assert tool.name == "recall"
+    assert recall_tool(engine).name == "recall"
 
 
 def test_strands(engine: Engine) -> None:
@@ -84,6 +91,8 @@ def test_strands(engine: Engine) -> None:
         (found,) = await store.search("who plays the cello?", {"max_search_results": 1})
         assert found.content == "Anna plays the cello."
         assert found.metadata["topic"] == "music"
+        assert await store.search("zebra", {"max_search_results": 1})
+        assert await MemorataMemoryStore(engine, min_confidence=0.3).search("zebra") == []
 
     asyncio.run(main())
 
@@ -106,6 +115,8 @@ def test_llama_index(engine: Engine) -> None:
     (node,) = MemorataRetriever(engine, limit=1).retrieve("When do we deploy?")
     assert node.text == "We deploy on Fridays."
     assert node.score is not None
+    assert MemorataRetriever(engine).retrieve("zebra")
+    assert MemorataRetriever(engine, min_confidence=0.3).retrieve("zebra") == []
 
 
 def test_agent_framework(engine: Engine) -> None:

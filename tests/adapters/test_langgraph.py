@@ -83,6 +83,14 @@ def test_search_by_meaning_in_a_prefix(store: MemorataStore) -> None:
     assert [item.key for item in store.search(("users", "anna"), query="tea", limit=1, offset=1)] == ["cello"]
 
 
+def test_a_search_is_ungated_unless_asked(store: MemorataStore) -> None:
+    store.put(("u", "anna"), "tea", {"text": "Anna drinks green tea"})
+    assert [item.key for item in store.search(("u",), query="zebra")] == ["tea"]
+    sure = MemorataStore(store.engine, min_confidence=0.3)
+    assert sure.search(("u",), query="zebra") == []
+    assert [item.key for item in sure.search(("u",), query="who drinks green tea?")] == ["tea"]
+
+
 def test_what_is_not_indexed_is_listed_and_not_found(store: MemorataStore) -> None:
     store.put(("a",), "secret", {"text": "tea"}, index=False)
     store.put(("a",), "field", {"text": "tea", "other": "cello"}, index=["other"])

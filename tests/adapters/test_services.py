@@ -51,6 +51,9 @@ def test_google_adk(engine: Engine) -> None:
         assert (found.author, found.timestamp) == ("user", "2026-05-07T00:00:00+00:00")
         other = await service.search_memory(app_name="app", user_id="b", query="When do we deploy?")
         assert other.memories == []
+        assert (await service.search_memory(**whose, query="zebra")).memories
+        sure = MemorataMemoryService(engine, min_confidence=0.3)
+        assert (await sure.search_memory(**whose, query="zebra")).memories == []
         await service.delete_memory(**whose, memory_id=found.id)
         await service.add_session_to_memory(session)
         left = (await service.search_memory(**whose, query="When do we deploy?")).memories
@@ -149,6 +152,8 @@ def test_crewai(engine: Engine) -> None:
     assert recall.run(query="who sings?") == "Nothing is known."
     remember.run(content="Bob sings.")
     assert "Bob sings." in recall.run(query="who sings?")
+    assert "Bob sings." in recall.run(query="zebra")
+    assert memory_tools(engine, min_confidence=0.3)[0].run(query="zebra") == "Nothing is known."
 
 
 def test_agno(engine: Engine) -> None:
@@ -172,4 +177,7 @@ def test_agno(engine: Engine) -> None:
     rows = knowledge_retriever(engine)(query="When do we deploy?", num_documents=1, agent=None)
     assert rows is not None
     assert rows[0]["content"] == "We deploy on Fridays."
-    assert knowledge_retriever(engine)(query="zebra") is None
+    assert knowledge_retriever(engine)(query="zebra")
+    assert knowledge_retriever(engine, min_confidence=0.3)(query="zebra") is None
+    assert "cello" in recall("zebra")
+    assert MemorataKnowledge(engine, min_confidence=0.3).recall("zebra") == "Nothing is known."

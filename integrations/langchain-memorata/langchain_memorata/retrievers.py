@@ -13,14 +13,14 @@ from langchain_memorata.vectorstores import NAMESPACE, document_of
 
 
 class MemorataRetriever(BaseRetriever):
-    """Recalls documents: at most `k`, and with `gate` only those that are good enough."""
+    """Recalls documents: the best `k`, however unlike, unless `min_confidence` is given."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     engine: Any
     namespace: str = NAMESPACE
     k: int = 4
-    gate: bool = False
+    min_confidence: float | None = None
     filter: dict[str, Any] | None = None
 
     def _get_relevant_documents(
@@ -31,6 +31,7 @@ class MemorataRetriever(BaseRetriever):
             limit=self.k if k is None else k,
             namespace=self.namespace,
             filter=self.filter,
-            gate=self.gate,
+            gate=self.min_confidence is not None,
+            min_confidence=self.min_confidence,
         )
         return [document_of(hit.memory) for hit in result.hits]

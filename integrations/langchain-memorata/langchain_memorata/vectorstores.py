@@ -86,14 +86,30 @@ class MemorataVectorStore(VectorStore):
         return documents
 
     def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
-        """Return the `k` best documents; `filter` is a filter of Memorata's."""
+        """Return the `k` best documents; `filter` is one of Memorata's, `min_confidence` as below."""
         return [document for document, _ in self.similarity_search_with_score(query, k, **kwargs)]
 
     def similarity_search_with_score(
-        self, query: str, k: int = 4, *, filter: dict[str, Any] | None = None, **kwargs: Any
+        self,
+        query: str,
+        k: int = 4,
+        *,
+        filter: dict[str, Any] | None = None,
+        min_confidence: float | None = None,
+        **kwargs: Any,
     ) -> list[tuple[Document, float]]:
-        """Return the `k` best documents with their scores, higher being better."""
-        result = self.engine.recall(query, limit=k, namespace=self.namespace, filter=filter, gate=False)
+        """Return the `k` best documents with their scores, higher being better.
+
+        With `min_confidence`, from 0 to 1, none where the search is less confident.
+        """
+        result = self.engine.recall(
+            query,
+            limit=k,
+            namespace=self.namespace,
+            filter=filter,
+            gate=min_confidence is not None,
+            min_confidence=min_confidence,
+        )
         return [(document_of(hit.memory), float(hit.score)) for hit in result.hits]
 
     def _select_relevance_score_fn(self) -> Any:

@@ -79,6 +79,13 @@ def test_scores_filters_and_history() -> None:
         assert score > other
         (second,) = store.similarity_search("tea", filter={"metadata.document.n": 2})
         assert second.id == "b"
+        assert len(store.similarity_search("zebra", k=2)) == 2
+        assert store.similarity_search("zebra", k=2, min_confidence=0.3) == []
+        retriever = store.as_retriever(search_kwargs={"min_confidence": 0.3})
+        assert retriever.invoke("zebra") == []
+        assert retriever.invoke("who drinks tea?")[0].id == "a"
+        assert len(MemorataRetriever(engine=engine).invoke("zebra")) == 2
+        assert MemorataRetriever(engine=engine, min_confidence=0.3).invoke("zebra") == []
         store.add_texts(["Anna drinks coffee."], ids=["a"])
         assert [each.page_content for each in store.get_by_ids(["a"])] == ["Anna drinks coffee."]
         assert len(engine.history(engine.get(key="a", namespace="langchain").id, namespace="langchain")) == 2

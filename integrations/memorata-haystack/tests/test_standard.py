@@ -66,12 +66,15 @@ def test_a_pipeline_recalls_and_comes_back_from_its_dictionary() -> None:
     )
     pipeline = Pipeline()
     pipeline.add_component("retriever", MemorataRetriever(store, top_k=2))
-    (found,) = pipeline.run({"retriever": {"query": "who drinks tea?"}})["retriever"]["documents"]
+    found, other = pipeline.run({"retriever": {"query": "who drinks tea?"}})["retriever"]["documents"]
     assert found.content == "Anna drinks green tea."
     assert found.score > 0
+    assert other.content == "Bob plays the cello."
     music = {"field": "meta.topic", "operator": "==", "value": "music"}
-    open_gate = MemorataRetriever(store, filters=music, gate=False)
-    assert [each.content for each in open_gate.run("tea")["documents"]] == ["Bob plays the cello."]
-    assert asyncio.run(open_gate.run_async("tea")) == open_gate.run("tea")
-    again = MemorataRetriever.from_dict(open_gate.to_dict())
-    assert (again.filters, again.top_k, again.gate) == (music, 10, False)
+    retriever = MemorataRetriever(store, filters=music)
+    assert [each.content for each in retriever.run("tea")["documents"]] == ["Bob plays the cello."]
+    assert asyncio.run(retriever.run_async("tea")) == retriever.run("tea")
+    sure = MemorataRetriever(store, filters=music, min_confidence=0.3)
+    assert sure.run("tea")["documents"] == []
+    again = MemorataRetriever.from_dict(sure.to_dict())
+    assert (again.filters, again.top_k, again.min_confidence) == (music, 10, 0.3)

@@ -22,13 +22,22 @@ if TYPE_CHECKING:
 class MemorataKnowledge:
     """Knowledge for ``Agent(knowledge=knowledge, tools=knowledge.get_tools())``: a ``KnowledgeProtocol``.
 
-    With ``add_knowledge_to_context=True`` Agno recalls for every prompt; its filters compare metadata.
+    With ``add_knowledge_to_context=True`` Agno recalls for every prompt; its filters compare metadata. The
+    best `max_results` come, however unlike, unless `min_confidence` is given.
     """
 
-    def __init__(self, engine: Engine, *, namespace: str | None = None, max_results: int = 8) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        namespace: str | None = None,
+        max_results: int = 8,
+        min_confidence: float | None = None,
+    ) -> None:
         self.engine = engine
         self.namespace = namespace
         self.max_results = max_results
+        self.min_confidence = min_confidence
 
     def build_context(self, **kwargs: Any) -> str:  # noqa: ANN401 - those of Agno
         """Return the instructions of the agent about its memory."""
@@ -44,7 +53,13 @@ class MemorataKnowledge:
 
     def recall(self, query: str) -> str:
         """Find what is remembered from earlier conversations. Ask a plain question."""
-        return recalled_text(self.engine, query, namespace=self.namespace, limit=self.max_results)
+        return recalled_text(
+            self.engine,
+            query,
+            namespace=self.namespace,
+            limit=self.max_results,
+            min_confidence=self.min_confidence,
+        )
 
     def remember(self, content: str) -> str:
         """Keep one fact, preference or decision, in a sentence that can be understood by itself."""
@@ -67,6 +82,8 @@ class MemorataKnowledge:
             filter={str(Field("metadata", (name,))): value for name, value in filters.items()}
             if filters
             else None,
+            gate=self.min_confidence is not None,
+            min_confidence=self.min_confidence,
         )
         return [
             Document(
@@ -84,10 +101,10 @@ class MemorataKnowledge:
 
 
 def knowledge_retriever(
-    engine: Engine, *, namespace: str | None = None
+    engine: Engine, *, namespace: str | None = None, min_confidence: float | None = None
 ) -> Callable[..., list[dict[str, Any]] | None]:
     """Return a function for ``Agent(knowledge_retriever=…)``."""
-    knowledge = MemorataKnowledge(engine, namespace=namespace)
+    knowledge = MemorataKnowledge(engine, namespace=namespace, min_confidence=min_confidence)
 
     def retrieve(query: str, num_documents: int | None = None, **kwargs: Any) -> list[dict[str, Any]] | None:  # noqa: ANN401
         documents = knowledge.retrieve(query, num_documents)

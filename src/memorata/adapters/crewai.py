@@ -179,13 +179,18 @@ class MemorataStorage:
         return vector / length if length else vector
 
 
-def memory_tools(engine: Engine, *, namespace: str = NAMESPACE, limit: int = 8) -> list[BaseTool]:
-    """Return tools for ``Agent(tools=…)``: one that recalls, one that remembers."""
+def memory_tools(
+    engine: Engine, *, namespace: str = NAMESPACE, limit: int = 8, min_confidence: float | None = None
+) -> list[BaseTool]:
+    """Return tools for ``Agent(tools=…)``: one that recalls, one that remembers.
+
+    The best `limit` are recalled, however unlike, unless `min_confidence` is given.
+    """
 
     @tool("recall")
     def recall(query: str) -> str:
         """Find what is remembered from earlier work. Ask a plain question."""
-        return recalled_text(engine, query, namespace=namespace, limit=limit)
+        return recalled_text(engine, query, namespace=namespace, limit=limit, min_confidence=min_confidence)
 
     @tool("remember")
     def remember(content: str) -> str:

@@ -30,13 +30,22 @@ if TYPE_CHECKING:
 class MemorataMemoryService(BaseMemoryService):
     """A service for ``Runner(memory_service=…)``; each user of an app has a namespace below `namespace`.
 
-    An event is remembered once, however often its session is added, and not again after it was deleted.
+    An event is remembered once, however often its session is added, and not again after it was deleted. The
+    best `limit` are found, however unlike, unless `min_confidence` is given.
     """
 
-    def __init__(self, engine: Engine, *, namespace: str = "adk", limit: int = 10) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        namespace: str = "adk",
+        limit: int = 10,
+        min_confidence: float | None = None,
+    ) -> None:
         self.engine = engine
         self.namespace = namespace
         self.limit = limit
+        self.min_confidence = min_confidence
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Remember the events of a session."""
@@ -80,9 +89,16 @@ class MemorataMemoryService(BaseMemoryService):
         await self._remember(app_name, user_id, items)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """Return what answers a query, best first."""
+        """Return the best memories for a query, best first."""
         path = self._path(app_name, user_id)
-        result = await asyncio.to_thread(self.engine.recall, query, limit=self.limit, namespace=path)
+        result = await asyncio.to_thread(
+            self.engine.recall,
+            query,
+            limit=self.limit,
+            namespace=path,
+            gate=self.min_confidence is not None,
+            min_confidence=self.min_confidence,
+        )
         return SearchMemoryResponse(memories=[_entry(hit.memory) for hit in result.hits])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:

@@ -66,6 +66,8 @@ class MemorataStore(BaseStore):
         The fields of a value that are searched, as LangGraph writes paths; ``$`` is the whole value.
     ttl
         LangGraph's configuration of times to live, in minutes.
+    min_confidence
+        How confident a search must be to return anything; None for the best `limit`, however unlike.
     """
 
     supports_ttl = True
@@ -77,11 +79,13 @@ class MemorataStore(BaseStore):
         namespace: str = NAMESPACE,
         index: Iterable[str] = ("$",),
         ttl: TTLConfig | None = None,
+        min_confidence: float | None = None,
     ) -> None:
         self.engine = engine
         self.namespace = namespace
         self.index = list(index)
         self.ttl_config = ttl
+        self.min_confidence = min_confidence
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do several things; as in LangGraph's own store, what is read is read before anything is written."""
@@ -120,7 +124,12 @@ class MemorataStore(BaseStore):
         scored: list[tuple[Memory, float | None]]
         if op.query:
             hits = self.engine.recall(
-                op.query, limit=end, namespace=self.namespace, filter=conditions, gate=False
+                op.query,
+                limit=end,
+                namespace=self.namespace,
+                filter=conditions,
+                gate=self.min_confidence is not None,
+                min_confidence=self.min_confidence,
             ).hits
             scored = [(hit.memory, float(hit.score)) for hit in hits]
         else:

@@ -21,20 +21,29 @@ if TYPE_CHECKING:
 
 
 class MemorataRetriever(BaseRetriever):
-    """Recalls memories as nodes with scores."""
+    """Recalls memories as nodes with scores: the best `limit`, unless `min_confidence` is given."""
 
     def __init__(
-        self, engine: Engine, *, namespace: str | None = None, limit: int = 8, gate: bool = True
+        self,
+        engine: Engine,
+        *,
+        namespace: str | None = None,
+        limit: int = 8,
+        min_confidence: float | None = None,
     ) -> None:
         self._engine = engine
         self._namespace = namespace
         self._limit = limit
-        self._gate = gate
+        self._min_confidence = min_confidence
         super().__init__()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         result = self._engine.recall(
-            query_bundle.query_str, limit=self._limit, namespace=self._namespace, gate=self._gate
+            query_bundle.query_str,
+            limit=self._limit,
+            namespace=self._namespace,
+            gate=self._min_confidence is not None,
+            min_confidence=self._min_confidence,
         )
         return [
             NodeWithScore(

@@ -85,11 +85,16 @@ class MemorataSession:
         return list(islice(newest, limit))[::-1]
 
 
-def recall_tool(engine: Engine, *, namespace: str | None = None, limit: int = 8) -> FunctionTool:
-    """Return a tool with which an agent recalls memories of any session."""
+def recall_tool(
+    engine: Engine, *, namespace: str | None = None, limit: int = 8, min_confidence: float | None = None
+) -> FunctionTool:
+    """Return a tool with which an agent recalls memories of any session.
+
+    The best `limit` are recalled, however unlike, unless `min_confidence` is given.
+    """
 
     def recall(query: str) -> str:
         """Find what is remembered from earlier conversations. Ask a plain question."""
-        return recalled_text(engine, query, namespace=namespace, limit=limit)
+        return recalled_text(engine, query, namespace=namespace, limit=limit, min_confidence=min_confidence)
 
     return function_tool(recall)

@@ -30,13 +30,15 @@ class MemorataMemory(AbstractCapability[Any]):
     """A capability for ``Agent(capabilities=[…])``.
 
     What concerns the prompt of a run goes before it into every request of that run, and not into the history
-    of messages. The model may also look for more itself, by the tool `recall`, unless `tool` is false.
+    of messages. The model may also look for more itself, by the tool `recall`, unless `tool` is false; what
+    it returns is not gated, unless `min_confidence` is given.
     """
 
     engine: Engine
     namespace: str | None = None
     budget: int = BUDGET
     tool: bool = True
+    min_confidence: float | None = None
     _block: str | None = field(default=None, init=False, repr=False)
 
     async def for_run(self, ctx: RunContext[Any]) -> MemorataMemory:
@@ -50,7 +52,9 @@ class MemorataMemory(AbstractCapability[Any]):
 
         def recall(query: str) -> str:
             """Find what is remembered from earlier conversations. Ask a plain question."""
-            return recalled_text(self.engine, query, namespace=self.namespace)
+            return recalled_text(
+                self.engine, query, namespace=self.namespace, min_confidence=self.min_confidence
+            )
 
         return FunctionToolset([recall])
 

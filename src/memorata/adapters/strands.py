@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class MemorataMemoryStore:
-    """A store for ``MemoryManager(stores=[…])``; messages are remembered as they were said."""
+    """A store for ``MemoryManager(stores=[…])``; messages are remembered as they were said.
+
+    The best `max_search_results` are found, however unlike, unless `min_confidence` is given.
+    """
 
     def __init__(
         self,
@@ -30,6 +33,7 @@ class MemorataMemoryStore:
         description: str | None = "What was said in earlier conversations.",
         namespace: str | None = None,
         max_search_results: int = 8,
+        min_confidence: float | None = None,
         writable: bool = True,
         extraction: bool = True,
     ) -> None:
@@ -38,15 +42,22 @@ class MemorataMemoryStore:
         self.description = description
         self.namespace = namespace
         self.max_search_results = max_search_results
+        self.min_confidence = min_confidence
         self.writable = writable
         self.extraction = extraction if writable else False
         # Numbers of messages begin anew with each run of an agent.
         self._conversation = Conversation(engine, namespace, str(uuid.uuid4()))
 
     async def search(self, query: str, options: Mapping[str, Any] | None = None) -> list[MemoryEntry]:
-        """Return what answers a query, best first."""
-        limit = (options or {}).get("max_search_results") or self.max_search_results
-        result = await asyncio.to_thread(self.engine.recall, query, limit=limit, namespace=self.namespace)
+        """Return the best memories for a query, best first."""
+        result = await asyncio.to_thread(
+            self.engine.recall,
+            query,
+            limit=(options or {}).get("max_search_results") or self.max_search_results,
+            namespace=self.namespace,
+            gate=self.min_confidence is not None,
+            min_confidence=self.min_confidence,
+        )
         return [
             MemoryEntry(
                 content=hit.memory.content,

@@ -65,9 +65,25 @@ class Conversation:
         self.engine.remember_many([item], namespace=self.namespace)
 
 
-def recalled_text(engine: Engine, query: str, *, namespace: str | None = None, limit: int = 8) -> str:
-    """Return the hits of a query as delimited data, or that there are none: the result of a tool."""
-    hits = engine.recall(query[:_MAX_QUERY], limit=limit, namespace=namespace).hits
+def recalled_text(
+    engine: Engine,
+    query: str,
+    *,
+    namespace: str | None = None,
+    limit: int = 8,
+    min_confidence: float | None = None,
+) -> str:
+    """Return the best hits of a query as delimited data, or that there are none: the result of a tool.
+
+    Without `min_confidence` they are not gated.
+    """
+    hits = engine.recall(
+        query[:_MAX_QUERY],
+        limit=limit,
+        namespace=namespace,
+        gate=min_confidence is not None,
+        min_confidence=min_confidence,
+    ).hits
     return recalled_block("What is remembered.", [hit.memory for hit in hits]) or "Nothing is known."
 
 

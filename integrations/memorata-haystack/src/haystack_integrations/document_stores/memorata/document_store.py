@@ -146,10 +146,25 @@ class MemorataDocumentStore:
         """Return how many documents a filter lets through."""
         return len(self._memories(conditions(filters)))
 
-    def search(self, query: str, filters: dict[str, Any] | None, top_k: int, *, gate: bool) -> list[Document]:
-        """Return the best documents for a query, with their scores."""
+    def search(
+        self,
+        query: str,
+        filters: dict[str, Any] | None,
+        top_k: int,
+        *,
+        min_confidence: float | None = None,
+    ) -> list[Document]:
+        """Return the best documents for a query, with their scores.
+
+        With `min_confidence`, from 0 to 1, none where the search is less confident.
+        """
         result = self.engine.recall(
-            query, limit=top_k, namespace=self.namespace, filter=conditions(filters), gate=gate
+            query,
+            limit=top_k,
+            namespace=self.namespace,
+            filter=conditions(filters),
+            gate=min_confidence is not None,
+            min_confidence=min_confidence,
         )
         return [document_of(hit.memory, float(hit.score)) for hit in result.hits]
 

@@ -21,8 +21,8 @@ class MemorataRetriever:
         Which may be found, unless a run says otherwise.
     top_k
         How many at most.
-    gate
-        Whether to leave out what is not good enough.
+    min_confidence
+        How confident a search must be to return anything; None for the best `top_k`, however unlike.
     """
 
     def __init__(
@@ -31,12 +31,12 @@ class MemorataRetriever:
         filters: dict[str, Any] | None = None,
         top_k: int = 10,
         *,
-        gate: bool = True,
+        min_confidence: float | None = None,
     ) -> None:
         self.document_store = document_store
         self.filters = filters
         self.top_k = top_k
-        self.gate = gate
+        self.min_confidence = min_confidence
 
     def to_dict(self) -> dict[str, Any]:
         """Return what makes this component again."""
@@ -45,7 +45,7 @@ class MemorataRetriever:
             document_store=self.document_store.to_dict(),
             filters=self.filters,
             top_k=self.top_k,
-            gate=self.gate,
+            min_confidence=self.min_confidence,
         )
 
     @classmethod
@@ -62,7 +62,10 @@ class MemorataRetriever:
     ) -> dict[str, list[Document]]:
         """Recall documents for a query."""
         documents = self.document_store.search(
-            query, filters or self.filters, self.top_k if top_k is None else top_k, gate=self.gate
+            query,
+            filters or self.filters,
+            self.top_k if top_k is None else top_k,
+            min_confidence=self.min_confidence,
         )
         return {"documents": documents}
 
