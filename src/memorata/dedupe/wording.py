@@ -27,10 +27,11 @@ from memorata.dedupe.fingerprint import folded
 from memorata.model import checks
 
 _WORD: Final = (
-    r"[\w.+-]++@[\w-]+(?:\.[\w-]+)+|\d+(?:[.,:/-]\d+)*%?"
+    r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+|\d+(?:[.,:/-]\d+)*%?"
     r"|(?:[^\W\d_]|[{marks}])+(?:['’-](?:[^\W_]|[{marks}])+)*\d*|\S"
 )
-"""A piece of a text, given the marks that belong to its letters."""
+"""A piece of a text, given the marks that belong to its letters. An address is tried where a run of its
+characters begins, and nowhere inside: each place of a long run would read the rest of it."""
 _NOT_PLAIN: Final = re.compile(r"[^A-Za-z\s.,;:!?()\"]")
 _MARKS: Final = str.maketrans(dict.fromkeys('.,;:!?()"', " "))
 _SIGN: Final = re.compile(r"[^\w\s!-~]")
@@ -175,10 +176,10 @@ def settled(word: str) -> str:
     A name has no endings, and still is the same word as others that end where it does; so whatever two words
     have in common for :func:`root`, they have it in common here.
     """
-    # What comes of it is kept; what it takes on the way need not be.
-    while (shorter := _shortened(word)) != word:
-        word = shorter
-    return word
+    end = len(word)
+    while (shorter := _stem_end(word, end)) < end:
+        end = shorter
+    return word[:end]
 
 
 def same_statement(a: str, b: str) -> bool:
@@ -240,11 +241,12 @@ def _core(text: str) -> list[Word]:
 @lru_cache(maxsize=8_192)
 def stem_of(word: str) -> str:
     """Return a word without its longest known ending."""
-    return _shortened(word)
+    return word[: _stem_end(word, len(word))]
 
 
-def _shortened(word: str) -> str:
+def _stem_end(word: str, end: int) -> int:
+    """Return where the longest known ending of a word begins that is cut off at `end`."""
     for size in _ENDING_SIZES:
-        if word[-size:] in ENDINGS and len(word) - size >= _MIN_STEM_LENGTH:
-            return word[:-size]
-    return word
+        if end - size >= _MIN_STEM_LENGTH and word[end - size : end] in ENDINGS:
+            return end - size
+    return end

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 from typing import Final, TypeVar
@@ -326,9 +326,18 @@ def contains_any(text: str, phrases: Collection[str]) -> bool:
 
     In a script without spaces, and next to one, nothing shows where a word ends: there any place will do.
     """
+    return any(_contained(text, phrases))
+
+
+def count_contained(text: str, phrases: Collection[str]) -> int:
+    """Return how many of some folded phrases stand in a text, as words of their own."""
+    return sum(_contained(text, phrases))
+
+
+def _contained(text: str, phrases: Collection[str]) -> Iterator[bool]:
     # A text is no name, and would push names out of what is kept.
     within = _folded.__wrapped__(checks.text("text", text))
-    return any(_stands_alone(phrase, within) for phrase in phrases if phrase and phrase in within)
+    return (_stands_alone(phrase, within) for phrase in phrases if phrase and phrase in within)
 
 
 def _stands_alone(phrase: str, text: str) -> bool:

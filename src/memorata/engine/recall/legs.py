@@ -35,7 +35,7 @@ from memorata.rank import BM25, Combination, best_first, boosted_query, phrase_b
 from memorata.rank.bm25 import REACH, ContextWindow, inverse_document_frequency
 from memorata.rank.scores import ranked
 from memorata.rank.temporal import proximity
-from memorata.text.tokens import contains_any, folded
+from memorata.text.tokens import contains_any, count_contained, folded
 
 _CONTEXT_SEEDS: Final = 50
 """The number of best lexical candidates whose neighbours become candidates: they may answer a question."""
@@ -302,9 +302,9 @@ def _bonus(recipe: Recipe, context: RecallContext, slots: IntArray) -> FloatArra
     if not slots.size:
         return np.zeros(0)
     count, _ = context.view.document_frequencies(())
-    phrases = [folded(phrase) for phrase in context.query.phrases]
+    phrases = {folded(phrase) for phrase in context.query.phrases}
     contents = [memory.content for memory in context.view.memories(slots)]
-    hits = [sum(contains_any(content, (phrase,)) for phrase in phrases) for content in contents]
+    hits = [count_contained(content, phrases) for content in contents]
     return np.array([phrase_bonus(times, count, strength=recipe.phrase_weight) for times in hits], np.float64)
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -41,7 +40,6 @@ _LOG: Final = logging.getLogger(__name__)
 PROMPTS: Final[Mapping[str, str]] = tomllib.loads(
     Path(__file__).with_name("prompts.toml").read_text(encoding="utf-8")
 )
-_FENCE: Final = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$")
 
 
 class ChatService:
@@ -88,7 +86,7 @@ def answer_json(answer: object) -> Any:  # noqa: ANN401 - whatever JSON there is
     if not isinstance(content, str):
         raise ServiceAnswerInvalid(f"the service answered with {shown(content)} where text was expected")
     try:
-        return json.loads(_FENCE.sub("", content))
+        return json.loads(content.strip().removeprefix("```json").removeprefix("```").removesuffix("```"))
     except ValueError as error:
         raise ServiceAnswerInvalid(f"the model did not answer in JSON ({shown(content)})") from error
 

@@ -195,10 +195,9 @@ def _claude_messages(number: int, label: str, conversation: dict[str, Any]) -> I
 # Written around what a hook hands to an agent, and around what agents insert into user messages.
 _INSERTED: Final = re.compile(
     rf"<({RECALLED_TAG}|system-reminder|environment_context|user_instructions|permissions instructions"
-    r"|local-command-(?:stdout|stderr|caveat)|command-(?:name|message|args|contents)|ide_[a-z_]+)\b[^>]*>"
-    r".*?</\1>\s*",
-    re.DOTALL,
+    r"|local-command-(?:stdout|stderr|caveat)|command-(?:name|message|args|contents)|ide_[a-z_]+)\b[^<>]*>"
 )
+_BLANKS: Final = re.compile(r"\s*")
 _PROGRAM_OPENINGS: Final = (
     "# AGENTS.md instructions",
     "[Request interrupted by user",
@@ -267,8 +266,27 @@ def _session(data: bytes, message_of: Callable[[_Line, _Session], _Message | str
 
 def message_text(text: str) -> str:
     """Return the text of a message without what programs insert into it."""
-    words = _INSERTED.sub("", text).strip()
+    words = _without_inserted(text).strip()
     return "" if words.startswith(_PROGRAM_OPENINGS) else words
+
+
+def _without_inserted(text: str) -> str:
+    """Return a text without what stands between the tags of agents, and without these."""
+    parts, after = [], 0
+    # No search for the end of a tag is made twice: many that are never closed would take quadratic time.
+    unclosed: set[str] = set()
+    for tag in _INSERTED.finditer(text):
+        if tag.start() < after or tag[1] in unclosed:
+            continue
+        closing = f"</{tag[1]}>"
+        end = text.find(closing, tag.end())
+        if end < 0:
+            unclosed.add(tag[1])
+            continue
+        parts.append(text[after : tag.start()])
+        blanks = _BLANKS.match(text, end + len(closing))
+        after = blanks.end() if blanks else end + len(closing)
+    return "".join([*parts, text[after:]])
 
 
 def category_of(role: str, text: str) -> str:

@@ -228,7 +228,7 @@ def nearest_key(value: dict[str, Any]) -> str:
     return ""
 
 
-_HEADING: Final = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*")
+_HEADING: Final = re.compile(r"(#{1,6})\s+(.*)")
 _UNDERLINE: Final = re.compile(r"(={3,}|-{3,})\s*")
 _RULE: Final = re.compile(r"\s*([-*_])(\s*\1){2,}\s*")
 _ITEM: Final = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(.*)")
@@ -299,7 +299,8 @@ def markdown_blocks(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         elif heading:
             yield from ended(number)
             depth = len(heading[1])
-            trail = [*(level for level in trail if level[0] < depth), (depth, heading[2])]
+            title = heading[2].rstrip().rstrip("#").rstrip()
+            trail = [*(level for level in trail if level[0] < depth), (depth, title)]
             item = False
         elif not line.strip() or _RULE.fullmatch(line):
             yield from ended(number)
