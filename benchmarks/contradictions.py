@@ -42,7 +42,8 @@ PRIOR = {
     "never": 1.0, "kind": 0.5, "overlap": 0.5, "same_name": 0.3, "several": -2.0, "attribute_same": -2.0,
     "planned": -2.0, "pairs": -0.3, "other_before": -0.3, "other_kind": -2.0,
     "other_preposition": -1.5, "plain_words": -2.0, "day_value": -1.0, "count": 1.5,
-    "running": 1.5, "covered": 1.0,
+    "running": 1.5, "covered": 1.0, "topic_changed": 2.5, "value_ended": 2.0, "replaced": 1.5, "prefers": 2.0,
+    "corrects": 2.5,
 }  # fmt: skip
 
 

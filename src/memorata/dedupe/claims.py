@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -11,12 +12,14 @@ from typing import Final
 from memorata._frozen import frozen
 from memorata.dedupe.claim_tokens import HAN_RUN, Token, claim_root, tokens_in
 from memorata.dedupe.claim_words import PLAIN, Sense, number
-from memorata.dedupe.cue_words import word_set
+from memorata.dedupe.cue_words import uncorrected, word_set
 
 MAX_CLAUSES: Final = 8
 _MAX_CLAUSE_WORDS: Final = 40
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`]*`", re.DOTALL)
-_SENTENCE: Final = re.compile(r"[^.!?;。！？；\n]+(?:[.](?=\w)[^.!?;。！？；\n]+)*[.!?;。！？；\n]*")
+_SENTENCE: Final = re.compile(
+    r"[^.!?;。！？；\n]+(?:[.](?:(?=\w)|(?<=\b(?:Dr|Mr|Ms|St)\.)|(?<=\bMrs\.))[^.!?;。！？；\n]+)*[.!?;。！？；\n]*"
+)
 _COMMA: Final = re.compile(r"[，,]+(?=\s*\S)")
 _MAX_SENTENCE_WORDS: Final = 12
 """Sentences of more words are cut at their commas as well."""
@@ -93,7 +96,8 @@ class Clause:
     negative, sign
         Whether a word negates it; +1 for liking, −1 for disliking, 0 for neither.
     flags
-        Which kinds of words it holds: ``changed``, ``ended``, ``past``, ``planned``, ``several``, ``never``;
+        Which kinds of words it holds: ``changed``, ``ended``, ``past``, ``planned``, ``several``, ``never``,
+        ``corrected`` if the text says that it corrects another;
         ``lacking`` if what is liked or avoided is said to lack something.
     before
         The light word before the value.
@@ -129,7 +133,9 @@ class Claims:
 @lru_cache(maxsize=2_048)
 def claims(text: str, speaker: str = "") -> Claims:
     """Return what a text claims; "I" is `speaker`, if that is known."""
-    parts = clause_texts(text)
+    statement = uncorrected(text)
+    corrected = frozenset({"corrected"}) if statement != text else _NOTHING
+    parts = clause_texts(statement)
     stated = [part for part in parts if not part.rstrip().endswith(("?", "？"))] or parts
     subject = ""
     me = next(iter(speaker.lower().split()), _ME)
@@ -140,7 +146,7 @@ def claims(text: str, speaker: str = "") -> Claims:
         if clause is None or not (clause.content or clause.attributes or clause.flags - _EMPTY_FLAGS):
             continue
         subject = clause.subject or subject
-        clauses.append(clause)
+        clauses.append(replace(clause, flags=clause.flags | corrected) if corrected else clause)
         if len(clauses) == MAX_CLAUSES:
             break
     names = frozenset(name for clause in clauses for name in clause.names)

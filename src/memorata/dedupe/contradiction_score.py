@@ -29,53 +29,66 @@ from memorata.dedupe.opinions import (
     liking_roots,
     share_half,
 )
+from memorata.dedupe.updates import (
+    changes_topic,
+    differ_in_subject,
+    ends_value,
+    prefers_another,
+    replaces_value,
+    same_head,
+)
 from memorata.model import checks
 
 _MAX_QUOTED: Final = 80
-_FIRST_HAN: Final = "\u3400"
 WEAK_ATTRIBUTES: Final = frozenset({"use", "where", "state", "diet", "school", "origin"})
 """Attributes that often have several values all the same."""
 WEIGHTS: Final = {
-    "bias": -0.28,
-    "rule": 2.82,
-    "same_name": -0.32,
-    "same_me": 0.10,
-    "attribute_value": 2.98,
-    "attribute_same": -2.43,
-    "several": -1.74,
-    "substitution": -0.72,
-    "number": -0.15,
-    "class_denied": 3.74,
-    "negated": 2.63,
-    "sign": 2.66,
-    "changed": 2.40,
-    "ended": 1.31,
-    "planned": -1.06,
-    "overlap": -0.54,
-    "other_before": 0.19,
-    "never": 2.09,
-    "name_value": -0.18,
+    "bias": -0.33,
+    "rule": 3.00,
+    "same_name": -0.43,
+    "same_me": 0.06,
+    "attribute_value": 3.06,
+    "attribute_same": -2.39,
+    "several": -1.53,
+    "substitution": -0.80,
+    "number": -0.10,
+    "class_denied": 3.92,
+    "negated": 2.45,
+    "sign": 3.04,
+    "changed": 2.47,
+    "ended": 1.29,
+    "planned": -0.76,
+    "overlap": -0.50,
+    "other_before": 0.22,
+    "never": 2.26,
+    "name_value": -0.20,
     "day_value": -1.39,
     "unlike": 0.04,
-    "opposite": 1.72,
-    "kind": 0.62,
-    "being": 0.40,
+    "opposite": 1.97,
+    "kind": 0.65,
+    "being": 0.44,
     "pairs": -0.26,
-    "weak_value": 1.12,
+    "weak_value": 1.17,
     "number_only": 2.04,
-    "other_kind": -2.23,
-    "other_preposition": -1.55,
-    "plain_words": -1.91,
-    "count": 0.48,
-    "running": 1.83,
-    "covered": 1.44,
+    "other_kind": -2.25,
+    "other_preposition": -1.56,
+    "plain_words": -1.86,
+    "count": 0.37,
+    "running": 2.17,
+    "covered": 1.52,
+    "topic_changed": 2.50,
+    "value_ended": 1.52,
+    "replaced": 1.27,
+    "prefers": 2.00,
+    "corrects": 2.55,
 }
 """Log-odds of each feature, as ``python -m benchmarks.contradictions --fit`` prints them."""
 FEATURES: Final = tuple(WEIGHTS)
 _LOG_ODDS: Final = tuple(WEIGHTS.values())
 EVIDENCE: Final = (
     "rule", "attribute_value", "weak_value", "class_denied", "negated", "sign", "changed", "ended",
-    "never", "opposite", "kind", "being", "number_only", "count", "running",
+    "never", "opposite", "kind", "being", "number_only", "count", "running", "topic_changed", "value_ended",
+    "replaced", "prefers", "corrects",
 )  # fmt: skip
 """Features of which a contradiction has one: that two texts share a word is none."""
 _EVIDENCE_COLUMNS: Final = tuple(map(FEATURES.index, EVIDENCE))
@@ -223,7 +236,7 @@ def _pair(
     a: Clause, b: Clause, contents: tuple[frozenset[str], frozenset[str]], *, rule: bool, pairs: float
 ) -> list[float] | None:
     # What was so once need not be so any longer.
-    if "past" in a.flags or _differ_in_subject(a, b):
+    if "past" in a.flags or differ_in_subject(a, b):
         return None
     # What both like, avoid or prefer counts, and not that they do.
     liked = liking_roots(a) | liking_roots(b)
@@ -260,7 +273,15 @@ def _pair(
     # "Now" tells of a change only where something else is said.
     other = bool(added) or a.negative != b.negative or ended
     changed = "changed" in b.flags and other and (bool(common) or _tells_change(b))
-    if not (topic or plain or classes or rule or opposite) or (not classes & _KIN and _relatives(a, b)):
+    value_ended = ends_value(a, b)
+    corrects = (
+        "corrected" in b.flags
+        and same_head(a, b)
+        and (a.value.keys() != b.value.keys() or a.negative != b.negative)
+    )
+    if not (topic or plain or classes or rule or opposite or value_ended or corrects) or (
+        not classes & _KIN and not (value_ended and not b.relative) and _relatives(a, b)
+    ):
         return None
     running = differs and a.state and b.state and _running(a, b)
     several = "several" in a.flags and "several" in b.flags and not running
@@ -322,6 +343,11 @@ def _pair(
             and a.before in _ROLES
             and b.before in _ROLES
         ),
+        "topic_changed": float(changes_topic(a, b)),
+        "value_ended": float(value_ended),
+        "replaced": replaces_value(a, b),
+        "prefers": float(opinions == 2 and a.sign == b.sign and changed and prefers_another(a, b)),
+        "corrects": float(corrects),
     }
     return [row[name] for name in FEATURES]
 
@@ -366,18 +392,6 @@ def _is_named(subject: str, clause: Clause) -> bool:
 def _other_names(clause: Clause) -> frozenset[str]:
     """Return the names of a clause that are not its subject."""
     return clause.names - {clause.subject}
-
-
-def _differ_in_subject(a: Clause, b: Clause) -> bool:
-    """Return whether two clauses are about two subjects."""
-    if not a.subject or not b.subject or a.subject == b.subject:
-        return False
-    if " " in a.subject + b.subject:
-        return True
-    return not any(
-        subject in words or (subject[0] >= _FIRST_HAN and subject in "".join(words))
-        for subject, words in ((a.subject, b.words), (b.subject, a.words))
-    )
 
 
 def _substitution(before: Sequence[str], after: Sequence[str]) -> float:

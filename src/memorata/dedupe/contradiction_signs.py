@@ -27,7 +27,7 @@ from memorata.dedupe.claims import (
     subject_of,
 )
 from memorata.dedupe.contradiction_score import WEAK_ATTRIBUTES, WEIGHTS
-from memorata.dedupe.cue_words import OPPOSITES
+from memorata.dedupe.cue_words import OPPOSITES, uncorrected
 
 
 @frozen
@@ -38,19 +38,20 @@ class Signs:
     bits: int
 
     @property
-    def turns(self) -> bool:
-        """Whether a shared root may be enough for a contradiction if the older text denies nothing."""
-        return bool(self.bits & (_NAME | _CHANGED | _ENDED | _NEGATIVE | _LIKED))
+    def tells_change(self) -> bool:
+        """Whether a text says that something has changed, or that it corrects another."""
+        return bool(self.bits & (_CHANGED | _ENDED | _CORRECTED))
 
 
 @lru_cache(maxsize=2_048)
 def signs(text: str) -> Signs:
     """Return the signs of a text, in a third of the time that its claims take."""
-    parts = [tokens for part in clause_texts(text) if (tokens := tokens_in(part))]
+    statement = uncorrected(text)
+    parts = [tokens for part in clause_texts(statement) if (tokens := tokens_in(part))]
     # Where one clause follows another, the subject of one may be said of the other.
     about = subject_of(parts[0], names_of(parts[0])) if len(parts) == 1 else ""
     content: set[str] = set()
-    bits = 0
+    bits = 0 if statement == text else _CORRECTED
     for part in parts:
         for token in part:
             bits |= _sign_bits(token.text)
@@ -70,6 +71,17 @@ def signs(text: str) -> Signs:
     if bits & (_NEGATIVE | _ENDED):
         bits |= (bits & _HEADS) >> _CLASSES_WIDE
     return Signs(frozenset(content), bits)
+
+
+def attribute_words(text: str) -> list[str]:
+    """Return the words by which other texts name the attributes that a text names."""
+    bits = signs(text).bits
+    return [
+        word.rstrip("*")
+        for place, name in enumerate(_ATTRIBUTE_NAMES)
+        if bits & 1 << place and name not in WEAK_ATTRIBUTES
+        for word in plain_words("attributes", name)
+    ]
 
 
 @lru_cache(maxsize=1_024)
@@ -105,7 +117,7 @@ def may_contradict(older: Signs, newer: Signs) -> bool:
     shared = not older.content.isdisjoint(newer.content)
     denied = (a >> _CLASSES_WIDE & b | b >> _CLASSES_WIDE & a) & _CLASSES
     topic = shared or both & _ATTRIBUTES
-    if not (topic or denied or both & (_COPULA | _OPPOSED)):
+    if not (topic or denied or both & (_COPULA | _OPPOSED) or b & _CORRECTED):
         return False
     weight = WEIGHTS
     weights = [weight["name_value"]] if both & _NAME else []
@@ -126,6 +138,12 @@ def may_contradict(older: Signs, newer: Signs) -> bool:
         weights.append(weight["changed"])
     if topic and b & _ENDED:
         weights.append(weight["ended"])
+    if b & _CORRECTED:
+        weights.append(weight["corrects"])
+    if shared:
+        weights.append(2.0 * weight["replaced"])
+        if b & (_CHANGED | _ENDED):
+            weights += [weight["topic_changed"], weight["value_ended"], weight["prefers"]]
     if shared and either & _NEGATIVE:
         weights += [weight["negated"], weight["covered"]]
     if shared and both & _LIKED and either & (_NEGATIVE | _DISLIKED):
@@ -149,8 +167,8 @@ _CLASSES: Final = (1 << _CLASSES_WIDE) - 1 << _FIRST_CLASS
 _HEADS: Final = _CLASSES << 2 * _CLASSES_WIDE
 (
     _ME, _NAME, _NUMBER, _STATE, _COPULA, _OPPOSED, _CHANGED, _ENDED, _NEGATIVE, _NEVER, _LIKED, _DISLIKED,
-    _PLACE,
-) = (1 << _FIRST_CLASS + 3 * _CLASSES_WIDE + place for place in range(13))  # fmt: skip
+    _PLACE, _CORRECTED,
+) = (1 << _FIRST_CLASS + 3 * _CLASSES_WIDE + place for place in range(14))  # fmt: skip
 _FLAGS: Final = {
     "me": _ME, "changed": _CHANGED, "ended": _ENDED, "negative": _NEGATIVE, "never": _NEVER | _NEGATIVE,
     "good": _LIKED, "bad": _LIKED | _DISLIKED, "endured": _LIKED,

@@ -7,6 +7,7 @@ pairs that cannot both be true.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Final
@@ -31,6 +32,16 @@ SLOTS: Final[dict[str, str]] = {
     word: slot for slot, words in _DATA["slots"].items() for word in words.split()
 }
 """Words of a slot that holds one value at a time, and which slot that is."""
+
+
+_OPENINGS: Final = "|".join(map(str.strip, _WORDS["corrections"].split("/")))
+_CORRECTION: Final = re.compile(rf"\W{{0,3}}(?:{_OPENINGS})(?:[,:;.!-]+\s*|\s+)(?=\S)", re.IGNORECASE)
+
+
+def uncorrected(text: str) -> str:
+    """Return a text without an opening that corrects another text, such as "Correction:" or "No wait,"."""
+    match = _CORRECTION.match(text)
+    return text if match is None else text[match.end() :]
 
 
 def _opposites() -> dict[str, frozenset[str]]:

@@ -31,6 +31,7 @@ from memorata.dedupe.cue_words import (
     SLOTS,
     SPEAKER,
     SPEAKERS,
+    uncorrected,
 )
 from memorata.dedupe.wording import (
     SHORTENED,
@@ -236,8 +237,6 @@ class _Filter:
     """Words of the same attributes, words that exclude one of it, pronouns: one of them is enough."""
     shared: list[str]
     """The beginnings of words that both may have: what contradicts it by no other word holds one of these."""
-    turns: bool
-    """Whether that is enough; otherwise the other text has to deny something."""
     claim: list[str]
     """The beginnings of words that carry its claim, but the subject: what says the same has most of them."""
     letters: str
@@ -258,7 +257,7 @@ class _Filter:
             return False
         return (
             sum(map(holds, self.claim)) >= len(self.claim) - _MAX_WORDS_PER_SIDE
-            or (shares and (self.turns or not _denials().isdisjoint(spaced.split())))
+            or shares
             or (may_repeat and _core_letters(spaced) == self.letters)
         )
 
@@ -295,7 +294,7 @@ def _filter(text: str) -> _Filter | None:
     if pronouns > (subject == _ME or subject.startswith("my ")):
         keywords += [_spaced(pronoun) for pronoun in _PRONOUNS if pronoun.isascii()]
     letters = _core_letters(_spaced(text)) if plain else ""
-    return _Filter(keywords, [*shared], own_signs.turns, [*claim], letters)
+    return _Filter(keywords, [*shared], [*claim], letters)
 
 
 class _Part(NamedTuple):
@@ -324,14 +323,6 @@ def _part(word: str) -> _Part:
     carries = not is_pronoun and word not in PASSED and settled_root not in _SLOT_WORDS
     starts = tuple(map(_start, (short, *SHORTENED.get(short, ()))))
     return _Part(settled_root, starts, carries, keywords, is_pronoun)
-
-
-@lru_cache(maxsize=1)
-def _denials() -> frozenset[str]:
-    """Return the words that deny something, in plain letters."""
-    from memorata.dedupe.claim_words import plain_words
-
-    return frozenset(plain_words("flags", "negative") + plain_words("flags", "never"))
 
 
 @lru_cache(maxsize=256)
@@ -380,8 +371,11 @@ def _opening(text: str) -> Opening:
                     subject = _ME
         if subject and len(letters) >= LETTERS:
             break
+    statement = uncorrected(text)
     if len(text) > MAX_COMPARED:
         subject = ""
+    elif statement != text:
+        subject = _opening(statement).subject
     # A text of nothing but fillers is compared by those.
     return Opening(subject, (letters or fillers)[:LETTERS])
 

@@ -17,7 +17,7 @@ from memorata.dedupe.verification import is_turn
 from memorata.embed.port import Prompts, Vectors
 from memorata.engine import Engine
 from memorata.engine.rules import DedupeMode
-from memorata.engine.write.deduplication import Deduplicator, _by_words, _Candidate
+from memorata.engine.write.deduplication import Deduplicator, _Candidate
 from memorata.index import openings
 from memorata.index.index import Index
 from memorata.model.errors import EmbedderError, InvalidArgument
@@ -356,7 +356,7 @@ def everything_looked_at(deduplicator: Deduplicator, view: Index, entry: Entry) 
         near = found.slots[found.scores >= deduplicator.noise]
         if found.slots.size < limit or found.scores[-1] < deduplicator.threshold:
             break
-    worded = _by_words(view, entry)
+    worded = deduplicator._by_words(view, entry)
     slots = worded if row is None else np.concatenate([near, np.setdiff1d(worded, near)])
     plain = [not is_turn(memory) for memory in view.memories(slots)]
     slots = slots[np.array(plain, bool)]

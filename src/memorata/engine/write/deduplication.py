@@ -26,7 +26,7 @@ import numpy as np
 from memorata._blas import ON_ONE_THREAD
 from memorata._frozen import frozen
 from memorata.dedupe.decisions import CORRECTION, Verdict
-from memorata.dedupe.openings import concerned, opening
+from memorata.dedupe.openings import MAX_COMPARED, concerned, opening
 from memorata.dedupe.verification import judge
 from memorata.dedupe.wording import extends
 from memorata.embed.port import Embedder
@@ -36,7 +36,7 @@ from memorata.index.index import Index
 from memorata.index.lexical import LexicalQuery
 from memorata.index.record import FIELDS
 from memorata.model.checks import BoolArray, IntArray
-from memorata.model.memory import Memory
+from memorata.model.memory import UNTRUSTED, Memory
 from memorata.rank.decay import SUPPORT_INTERVAL, corroborated
 from memorata.store.entries import Entry, Terms
 from memorata.store.memory.repeats import Contradiction, Repeat
@@ -201,9 +201,20 @@ class Deduplicator:
             for older, candidate in zip(_memories_of(view, close), close, strict=True)
         ):
             return
+        content = entry.memory.content
+        if _tells_change(content):
+            from memorata.dedupe.contradiction_signs import may_contradict, signs
+
+            # What it changes may be called by another word, and then is far by meaning.
+            changed = (
+                memory
+                for memory in _memories_of(view, _closest(candidates, len(candidates)))
+                if may_contradict(signs(memory.content), signs(content))
+            )
+            findings.contradicted(entry.memory, islice(changed, _MAX_READ))
+            return
         older = _memories_of(view, _closest(candidates))
         if not _concerns_all(entry.memory):
-            content = entry.memory.content
             subject = opening(content).subject
             about = [memory for memory in older if subject and opening(memory.content).subject == subject]
             # Where most begin with "I", those that cannot contradict it would crowd the others out.
@@ -215,13 +226,13 @@ class Deduplicator:
         """Return memories that may say the same or the opposite, with their cosines, the closest first."""
         row = None if entry.vectors is None else entry.vectors[0]
         if row is None:
-            slots = _plain(view, _by_words(view, entry))
+            slots = _plain(view, self._by_words(view, entry))
             return [_Candidate(None, slot) for slot in slots.tolist()]
         near, is_complete = self._nearest(view, row)
         slots = _plain(view, near)
-        if not is_complete or slots.size < _MAX_READ:
+        if not is_complete or slots.size < _MAX_READ or _tells_change(entry.memory.content):
             # Among these are those that no vector has been computed of yet.
-            slots = np.concatenate([slots, _plain(view, np.setdiff1d(_by_words(view, entry), near))])
+            slots = np.concatenate([slots, _plain(view, np.setdiff1d(self._by_words(view, entry), near))])
         if not slots.size:
             return []
         embedded = view.records(slots)["vectors"].tolist()
@@ -231,6 +242,27 @@ class Deduplicator:
                 slots.tolist(), view.score(row, slots).scores.tolist(), embedded, strict=True
             )
         ]
+
+    def _by_words(self, view: Index, entry: Entry) -> IntArray:
+        """Return memories that share the rarest words of an entry, or name an attribute that it changes."""
+        terms = list(entry.terms.get("content", {}))
+        content = entry.memory.content
+        if _tells_change(content):
+            from memorata.dedupe.contradiction_signs import attribute_words
+
+            named = replace(entry.memory, content=" ".join(attribute_words(content)) or content, entities=())
+            attributes = list(self.terms_of(named).get("content", {}))
+        else:
+            attributes = []
+        if not terms:
+            return np.zeros(0, np.intp)
+        slots = []
+        for words, limit in ((terms, _MAX_RARE_TERMS), (attributes, len(attributes))):
+            _, frequencies = view.document_frequencies(words)
+            rarest = sorted((count, term) for term, count in frequencies.items() if count)
+            weights = {term: 1.0 for _, term in rarest[:limit]}
+            slots.append(view.search(LexicalQuery(weights, {"content": 1.0}), _FIRST_NEAREST).slots)
+        return np.unique(np.concatenate(slots))
 
     def _nearest(self, view: Index, row: Floats) -> tuple[IntArray, bool]:
         """Return the nearest memories; more of them as long as all may be duplicates, and are turns.
@@ -396,9 +428,16 @@ def _corrections(entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]
 def _concerns_all(memory: Memory) -> bool:
     """Return whether a memory is compared with whatever is near, and not only with what begins like it.
 
-    A correction may correct anything near; and the "I" of a speaker is the subject of other texts.
+    A correction or a change may be of anything near; and the "I" of a speaker is the subject of other texts.
     """
-    return memory.category == CORRECTION or bool(memory.source.speaker)
+    return memory.category == CORRECTION or bool(memory.source.speaker) or _tells_change(memory.content)
+
+
+def _tells_change(content: str) -> bool:
+    """Return whether a text says that something changed: what did may be the subject of no other text."""
+    from memorata.dedupe.contradiction_signs import signs
+
+    return len(content) <= MAX_COMPARED and signs(content).tells_change
 
 
 def _corrects(new: Memory, older: Memory) -> bool:
@@ -408,19 +447,20 @@ def _corrects(new: Memory, older: Memory) -> bool:
 
 def _apart(a: Memory, b: Memory) -> bool:
     """Return whether two memories cannot contradict each other: the "I" of two speakers differs."""
-    if a.source.is_turn:
+    if a.source.is_turn or (UNTRUSTED in b.tags and UNTRUSTED not in a.tags):
+        # What a tool read is no reason to doubt what a person said.
         return True
     speakers = {a.source.speaker, b.source.speaker} - {""}
     ended = a.valid_to is not None and a.valid_to <= b.event_time
     return len(speakers) > 1 or ended
 
 
-def _closest(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+def _closest(candidates: Sequence[_Candidate], limit: int = _MAX_READ) -> list[_Candidate]:
     """Return the few candidates that a new memory may contradict; those without a cosine come first."""
     near = sorted(
         candidates, key=lambda candidate: 1.0 if candidate.cosine is None else candidate.cosine, reverse=True
     )
-    return near[:_MAX_READ]
+    return near[:limit]
 
 
 def _memories_of(view: Index, candidates: Sequence[_Candidate]) -> list[Memory]:
@@ -437,17 +477,6 @@ def _plain(view: Index, slots: IntArray) -> IntArray:
     records = view.records(slots)
     silent: BoolArray = records["lengths"][:, _SPEAKER] == 0
     return slots[silent | (records["session"] < 0) | (records["position"] < 0)]
-
-
-def _by_words(view: Index, entry: Entry) -> IntArray:
-    """Return memories that share the rarest words of an entry."""
-    terms = list(entry.terms.get("content", {}))
-    if not terms:
-        return np.zeros(0, np.intp)
-    _, frequencies = view.document_frequencies(terms)
-    rarest = sorted((count, term) for term, count in frequencies.items() if count)
-    weights = {term: 1.0 for _, term in rarest[:_MAX_RARE_TERMS]}
-    return view.search(LexicalQuery(weights, {"content": 1.0}), _FIRST_NEAREST).slots
 
 
 def _all_differ(entries: Sequence[Entry]) -> bool:
