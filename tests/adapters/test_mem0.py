@@ -111,6 +111,9 @@ def test_mistakes_are_those_of_mem0(memory: Memory) -> None:
         memory.search("tea", filters={"user_id": None, "agent_id": "bot"})
     with pytest.raises(TypeError, match="limit"):
         memory.get_all(filters=ANNA, limit=3)
+    for threshold in ("0.5", [0.5], float("nan")):
+        with pytest.raises(ValueError, match=r"Invalid threshold.*between 0 and 1"):
+            memory.search("tea", filters=ANNA, threshold=threshold)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="messages must be"):
         memory.add(7, user_id="anna")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="metadata must be"):

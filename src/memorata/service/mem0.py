@@ -157,8 +157,7 @@ class Memory:
         """
         _refuse_scopes("search", scopes)
         _check_top_k(top_k)
-        if threshold is not None and not 0 <= threshold <= 1:
-            raise ValueError(f"Invalid threshold: {threshold}. Must be between 0 and 1.")
+        _check_threshold(threshold)
         if not isinstance(query, str) or not query.strip():
             raise ValueError(f"Invalid query: cannot be empty or whitespace-only, got {query!r}")
         wanted = conditions(filters)
@@ -380,6 +379,11 @@ def _refuse_scopes(verb: str, arguments: Mapping[str, Any]) -> None:
 def _check_top_k(top_k: object) -> None:
     if not isinstance(top_k, int) or isinstance(top_k, bool) or top_k < 0:
         raise ValueError(f"Invalid top_k: {top_k!r}. Must be a non-negative integer.")
+
+
+def _check_threshold(threshold: object) -> None:
+    if threshold is not None and not (isinstance(threshold, float | int) and 0 <= threshold <= 1):
+        raise ValueError(f"Invalid threshold: {threshold!r}. Must be between 0 and 1.")
 
 
 def _messages(messages: object) -> Sequence[Mapping[str, Any]]:
