@@ -32,8 +32,8 @@ MAX_RATIO = 3.0
 ATTEMPTS = 5
 
 MARKS = (
-    "\" [[ \\ a. a@ ( < 7 ` http:// , ' “ „ » ‘ 「 🍵 - -- / a/ _ a_ * | : a: . A. ? = ~ # ! … a aA ß İ e\u0301 "
-    '的 我 の ア ก 는 \u200d 1. 1, 1- 1: {"a": (a) </ &amp; C:\\a api_key= PIN:123/ A- a--'
+    "\" [[ \\ a. a@ ( < 7 ` http:// , ' “ „ » ‘ 「 🍵 - -- / a/ _ a_ * | : a: . A. ? = ~ # ! … a aA ß "
+    'İ e\u0301 的 我 の ア ก 는 \u200d 1. 1, 1- 1: {"a": (a) </ &amp; C:\\a api_key= PIN:123/ A- a--'
 )
 WORDS = (
     ' ¦\n¦\t¦7 ¦```\n¦http://a ¦, ¦. ¦"a" ¦<a ¦+1 ¦tea ¦Anna ¦ANNA ¦я ¦في ¦Mr. ¦2026-05-07 ¦May 7 ¦Monday ¦'

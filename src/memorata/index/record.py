@@ -119,6 +119,14 @@ def packed(
     return _sealed(body)
 
 
+def body_of(record: bytes) -> bytes:
+    """Return a record without its checksum and without signs of zero, which a database does not keep."""
+    row = np.frombuffer(record, RECORD).copy()
+    for name in ("confidence", "importance", "lat", "lon"):
+        row[name] += 0.0
+    return row.tobytes()[: _PACK.size]
+
+
 def supported_days(memory: Memory) -> int:
     """Return how many whole days after it was learnt a memory was last supported, once a day at most."""
     if memory.supported_at is None:

@@ -49,7 +49,8 @@ def number(argument: str, value: object) -> float:
     """Return a finite real number as a float."""
     # The usual case first: asking whether something is a Real takes longer than most uses of the number.
     if type(value) is float and math.isfinite(value):
-        return value
+        # A database keeps no sign of zero: what is read again would not be what was written.
+        return value + 0.0
     # bool is a Real, but a flag where a weight belongs is a mistake worth reporting.
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         raise InvalidArgument(argument, value, "a finite number")
@@ -59,7 +60,7 @@ def number(argument: str, value: object) -> float:
         raise InvalidArgument(argument, value, "a finite number that float64 can hold") from error
     if not math.isfinite(checked):
         raise InvalidArgument(argument, value, "a finite number")
-    return checked
+    return checked + 0.0
 
 
 def at_least(argument: str, value: object, low: float) -> float:

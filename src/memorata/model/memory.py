@@ -217,9 +217,9 @@ class Memory:
             assign(self, "access_count", checks.whole("access_count", self.access_count))
         if type(self.version) is not int or self.version != 1:
             assign(self, "version", checks.whole("version", self.version, 1))
-        if type(self.confidence) is not float or not 0.0 <= self.confidence <= 1.0:
+        if type(self.confidence) is not float or not 0.0 < self.confidence <= 1.0:
             assign(self, "confidence", checks.probability("confidence", self.confidence))
-        if type(self.importance) is not float or not 0.0 <= self.importance <= 1.0:
+        if type(self.importance) is not float or not 0.0 < self.importance <= 1.0:
             assign(self, "importance", checks.probability("importance", self.importance))
         if type(self.entities) is not tuple or self.entities:
             assign(self, "entities", _texts("entities", self.entities))

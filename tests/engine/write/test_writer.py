@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from math import copysign
 from typing import Any
 
 import pytest
@@ -45,6 +46,23 @@ def test_everything_changeable_is_changed_at_once_and_kept(memory: Engine) -> No
     assert (changed.content, changed.version, changed.created_at) == (said.content, 2, said.created_at)
     assert (changed.tier, changed.tags, changed.entities) == (Tier.PROCEDURAL, ("drinks",), ("Zoë",))
     assert changed.place == Place(51.5, -0.1)
+    assert memory.admin.check() == []
+
+
+def test_zero_has_no_sign(memory: Engine) -> None:
+    zero = {"confidence": -0.0, "importance": -0.0, "place": {"lat": -0.0, "lon": -0.0}}
+    said = memory.remember("Green tea, please.", **zero)
+    other, third = memory.remember_many([{"content": "Anna plays chess.", **zero}, "Ben keeps bees."])
+    changed = memory.update(third.id, **zero)
+    corrected = memory.correct(other.id, "Anna plays go.", confidence=-0.0)
+    for kept in (said, changed, corrected):
+        read = memory.get(kept.id)
+        assert read == kept
+        assert copysign(1, kept.confidence) == copysign(1, read.confidence) == 1
+        assert kept.place is not None
+        assert [copysign(1, number) for number in (kept.importance, kept.place.lat, kept.place.lon)] == [
+            1
+        ] * 3
     assert memory.admin.check() == []
 
 

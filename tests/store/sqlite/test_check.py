@@ -50,6 +50,14 @@ def test_a_record_that_says_something_else_is_found(store: SqliteStore) -> None:
     assert told(store) == ["acme/alice: the record of memory m7 does not match the memory"]
 
 
+def test_a_zero_with_a_sign_that_was_stored_before_is_the_same_number(store: SqliteStore) -> None:
+    stored = entry("zero", "never sure", direction(0, 2))
+    # What is built now has no such zero.
+    object.__setattr__(stored.memory, "confidence", -0.0)
+    store.add([stored])
+    assert told(store) == []
+
+
 def test_words_that_are_not_listed_where_they_are_said_are_found(store: SqliteStore) -> None:
     number, block = connection(store).execute("SELECT number, block FROM postings LIMIT 1").fetchone()
     lost = len(opened(block)[0])
