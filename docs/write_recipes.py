@@ -34,7 +34,7 @@ GRAPH_LEGS = {
 
 def pipeline(recipe: Recipe) -> dict[str, list[str]]:
     """Return the steps of a recipe, in their order, with what each does."""
-    words = f"words: BM25, {recipe.analyser}"
+    words = "words: BM25"
     if recipe.soft_weight:
         words += f", {recipe.soft_weight:g} by like meaning"
     legs = []

@@ -378,7 +378,6 @@ TABLE = [
     row("dedupe.same_statement", {"a": "It is on", "b": "It is off"}, a=TEXT, b=TEXT),
     row("dedupe.extends", {"longer": "It is on now", "shorter": "It is on"}, longer=TEXT, shorter=TEXT),
     row("dedupe.verification.resemblance", {"a": "tea", "b": "milk"}, a=TEXT, b=TEXT),
-    row("dedupe.verification.duplicate_cosine", {"noise": 0.6}, noise=COSINE),
     row("dedupe.verification.is_turn", {"memory": memory()}, memory=("tea", None, 5)),
     row("dedupe.judge", {"a": memory(), "b": memory(), "cosine": 0.95, "threshold": 0.92,
                              "paraphrases": False},

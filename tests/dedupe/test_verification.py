@@ -7,7 +7,7 @@ import pytest
 
 from memorata.dedupe.decisions import Verdict
 from memorata.dedupe.fingerprint import fingerprint
-from memorata.dedupe.verification import duplicate_cosine, is_turn, judge, resemblance
+from memorata.dedupe.verification import is_turn, judge, resemblance
 from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
@@ -24,15 +24,6 @@ def verdict(a: Memory, b: Memory, cosine: float | None = 0.99, **options: Any) -
     one, other = judge(a, b, cosine, **options), judge(b, a, cosine, **options)
     assert one.verdict is other.verdict
     return one.verdict
-
-
-def test_the_threshold_keeps_its_distance_from_the_noise() -> None:
-    # With a noise of 0.35, 0.08 of 0.65 is left above 0.92; with 0.6 it is the same share of 0.4.
-    assert duplicate_cosine(0.6) == pytest.approx(1 - 0.4 * 0.08 / 0.65)
-    assert duplicate_cosine(0.35) == pytest.approx(0.92)
-    assert duplicate_cosine(0.0) == duplicate_cosine(-0.5) == 0.92
-    with pytest.raises(InvalidArgument, match="noise"):
-        duplicate_cosine(float("nan"))
 
 
 def test_a_turn_has_a_speaker_a_session_and_a_position() -> None:

@@ -55,7 +55,7 @@ def test_a_call_that_does_not_fit_is_told_what_would() -> None:
     assert "limit: Input should be less than or equal to 50" in said
     assert "colour: there is no such argument" in said
     names = "query, limit, budget, namespaces, inherit, category, tags, since, until, history, as_of"
-    assert f"Its arguments are: {names}, recipe, variants, min_confidence, refused." in said
+    assert f"Its arguments are: {names}, recipe, parameters, near, variants, min_confidence, refused." in said
 
 
 def test_a_fault_does_not_repeat_what_was_given() -> None:
@@ -294,6 +294,25 @@ def test_what_is_remembered_is_kept_with_everything_that_was_said(engine: Engine
     assert memory.valid_from == datetime(2026, 5, 7, 10, tzinfo=UTC)
     assert memory.expires_at == datetime(2126, 5, 7, 12, tzinfo=UTC)
     assert (memory.source.speaker, memory.source.session) == ("Anna", "s1")
+
+
+def test_how_sure_which_tier_and_where_are_kept_and_searched_by(engine: Engine, say: Say, fail: Say) -> None:
+    for name, lat in (("Paris", 48.85), ("Rome", 41.9)):
+        say(
+            "remember",
+            content=f"The bakery in {name} sells good bread.",
+            confidence=0.6,
+            tier="procedural",
+            place={"lat": lat, "lon": 2.35},
+        )
+    kept = engine.list().memories
+    assert [(memory.confidence, memory.tier, memory.place is not None) for memory in kept] == [
+        (0.6, "procedural", True)
+    ] * 2
+    for first, lat in (("Paris", 48.85), ("Rome", 41.9)):
+        said = say("recall", query="bakery", near={"lat": lat, "lon": 2.35}, parameters={"place_weight": 2.0})
+        assert said.index(first) == min(said.index("Paris"), said.index("Rome"))
+    assert "fusion is rrf" in fail("recall", query="bakery", parameters={"rrf_k": 5.0})
 
 
 def test_a_text_alone_is_enough(engine: Engine, say: Say) -> None:

@@ -76,8 +76,9 @@ def test_a_record_of_nothing_is_not_drawn(cli: Run, tea: str, home: Path) -> Non
     assert not (home / "drawn").exists()
 
 
-def test_retune_says_which_bounds_it_needs(cli: Run, tea: str) -> None:
-    ran = cli("lab", "retune", "--dry-run")
+def test_retune_has_bounds_of_the_embedder_or_says_which_it_needs(cli: Run, tea: str) -> None:
+    assert "0 events are too few" in cli("lab", "retune", "--dry-run").out
+    ran = cli("lab", "retune", "--dry-run", "--bounds", "0.3,0.99")
     assert ran.code == 2
     assert "give the bounds of this embedder" in ran.err
     assert "two numbers such as 0.3,0.99" in cli("lab", "retune", "--bounds", "low").err

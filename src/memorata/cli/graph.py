@@ -293,6 +293,7 @@ def communities(
     levels: int = Option(3, help="How many levels label propagation makes."),
     iterations: int | None = Option(None, help="The most rounds: 100, or 2 of leiden."),
     resolution: float = Option(1.0, help="More makes smaller communities."),
+    partitions: int | None = Option(None, help="All memories in so many parts instead, for distribution."),
     as_of: options.AsOf = None,
 ) -> None:
     """Show the communities of memories and entities, and their topics."""
@@ -300,6 +301,13 @@ def communities(
 
     output = session.output
     with session.memory() as engine:
+        if partitions is not None:
+            parts = engine.graph.partitions(partitions, seed=seed, as_of=as_of)
+            lines = [
+                f"{place}\t{counted(len(part), 'memory', 'memories')}" for place, part in enumerate(parts)
+            ]
+            output.result({"partitions": parts}, *lines)
+            return
         result = engine.graph.communities(
             level=level,
             limit=limit,
@@ -322,10 +330,25 @@ def communities(
     output.say(f"{counted(result.count, 'community', 'communities')} · modularity {result.modularity:.2f}")
 
 
-def hubs(session: Session, limit: options.Limit = 10, as_of: options.AsOf = None) -> None:
+def hubs(
+    session: Session,
+    limit: options.Limit = 10,
+    direction: str = Option("out", help="out or both: how edges are followed."),
+    damping: float = Option(0.85, help="How likely an edge is followed instead of starting again."),
+    iterations: int = Option(100, help="The most rounds."),
+    tolerance: float = Option(1e-6, help="The sum of changes of a round that ends it."),
+    as_of: options.AsOf = None,
+) -> None:
     """Show the entities of the highest PageRank: those that most of the graph leads to."""
     with session.memory() as engine:
-        hubs = engine.graph.hubs(limit=limit, as_of=as_of)
+        hubs = engine.graph.hubs(
+            limit=limit,
+            direction=direction,
+            damping=damping,
+            iterations=iterations,
+            tolerance=tolerance,
+            as_of=as_of,
+        )
     lines = [f"{hub.score:.4f}\t{visible(hub.entity)}\t{hub.memories}" for hub in hubs]
     session.output.result({"hubs": hubs}, *lines)
     if not hubs:

@@ -8,7 +8,7 @@ the letters are close *and* the wording is one statement, said by the same speak
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import Final
 
 from memorata.dedupe.contradiction import contradiction
 from memorata.dedupe.decisions import DUPLICATE_COSINE, ROUNDING, Decision, Verdict, decide, is_correction
@@ -18,32 +18,13 @@ from memorata.dedupe.wording import extends, same_statement, wording
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
-from memorata.model.parameter import Declared
 
 NEAR_JACCARD: Final = 0.5
 """The least Jaccard index of the character shingles of two near-duplicates."""
 ALONE_JACCARD: Final = 0.6
 """The same where there are no vectors to agree with it."""
-_REFERENCE_NOISE: Final = 0.35
-"""The noise ceiling of the models that the usual 0.92 comes from."""
 _EVENT: Final = "event"
 _SAME_OCCASION: Final = timedelta(days=1)
-
-
-def duplicate_cosine(noise: Annotated[float, Declared("The embedder's noise ceiling.", 0, 1)] = 0.0) -> float:
-    """Return the least cosine of duplicates for an embedder: ``1 - 0.08·(1 - noise)/0.65``.
-
-    Unrelated texts have a cosine of 0.35 with one model and of 0.6 with the next. The usual 0.92 lies 88 %
-    of the way from 0.35 to 1; this is the cosine that lies as far between the embedder's own noise ceiling
-    (``benchmarks/noise.py`` measures it) and 1. A ceiling that was not measured, 0 or less, gives 0.92.
-
-    >>> [round(duplicate_cosine(noise), 3) for noise in (0.0, 0.35, 0.6)]
-    [0.92, 0.92, 0.951]
-    """
-    noise = checks.within("noise", noise, -1.0, 1.0)
-    if noise <= 0.0:
-        return DUPLICATE_COSINE
-    return 1.0 - (1.0 - DUPLICATE_COSINE) * (1.0 - noise) / (1.0 - _REFERENCE_NOISE)
 
 
 def is_turn(memory: Memory) -> bool:

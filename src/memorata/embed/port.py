@@ -17,7 +17,7 @@ unless something else was measured:
 ``builtin#none``             nothing
 ``builtin#similarity``       both sides alike: which texts say the same
 ``builtin#retrieval``        questions and passages that answer them
-``builtin#narrative``        questions about what happened, and parts of a story
+``builtin#narrative``        both sides alike: what happened in a story
 ``builtin#romance``          both sides alike: what is felt between two people
 ``builtin#relationship``     both sides alike: relations between people
 ``builtin#custom:Q|D``       Q before queries, D before documents
@@ -110,6 +110,20 @@ class Embedder(Protocol):
         ...
 
 
+def carried(cosine: float, noise: float, reference: float) -> float:
+    """Return what a cosine that was written for embedders of one noise ceiling is for one of another.
+
+    It lies as far between the noise ceiling and 1: ``1 - (1 - cosine)·(1 - noise)/(1 - reference)``. Where a
+    ceiling is not known, 0 or less, the cosine is left as it is.
+
+    >>> [round(carried(0.92, noise, 0.35), 3) for noise in (0.0, 0.35, 0.6)]
+    [0.92, 0.92, 0.951]
+    """
+    if noise <= 0 or reference <= 0:
+        return cosine
+    return 1.0 - (1.0 - cosine) * (1.0 - noise) / (1.0 - reference)
+
+
 @runtime_checkable
 class Reranker(Protocol):
     """Scores texts for a query; higher is better, the scale is its own."""
@@ -124,13 +138,14 @@ class Reranker(Protocol):
         ...
 
 
+_NARRATIVE: Final = "task: events of a story | text: "
 _RELATIONSHIP: Final = "task: relationship of people | text: "
 PRESETS: Final = MappingProxyType(
     {
         "none": Prompts(),
         "similarity": Prompts("task: sentence similarity | text: ", "task: sentence similarity | text: "),
         "retrieval": Prompts("query: ", "passage: "),
-        "narrative": Prompts("question about what happened: ", "part of a story: "),
+        "narrative": Prompts(_NARRATIVE, _NARRATIVE),
         "romance": Prompts("task: romantic feelings | text: ", "task: romantic feelings | text: "),
         "relationship": Prompts(_RELATIONSHIP, _RELATIONSHIP),
     }

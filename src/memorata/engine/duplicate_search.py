@@ -159,7 +159,7 @@ class DuplicateSearch:
         alike: dict[str, list[int]] = defaultdict(list)
         for place in members:
             alike[memories[place].fingerprint].append(place)
-        for centre in self._winners(memories, members):
+        for centre in self._winners(memories, members, links):
             if centre not in remaining:
                 continue
             remaining.discard(centre)
@@ -173,12 +173,24 @@ class DuplicateSearch:
             if losers:
                 yield self._group(memories, centre, losers, links)
 
-    def _winners(self, memories: Sequence[Memory], places: Sequence[int]) -> list[int]:
-        """Return memories in the order in which they win: pinned ones, then by the strategy."""
+    def _winners(self, memories: Sequence[Memory], places: Sequence[int], links: _Links) -> list[int]:
+        """Return memories in the order in which they win: pinned ones, then by the strategy.
+
+        Of equally sure ones the one wins that most others directly repeat: so the fewest are left over.
+        """
         pinned = [place for place in places if memories[place].pinned]
         unpinned = [place for place in places if not memories[place].pinned]
         order = precedence([memories[place] for place in unpinned], self.strategy)
-        return pinned + [unpinned[rank] for rank in order]
+        winners = [unpinned[rank] for rank in order]
+        if self.strategy in ("keep_highest_confidence", "merge"):
+            winners.sort(
+                key=lambda place: (
+                    (False, 0.0, 0)
+                    if is_correction(memories[place])
+                    else (True, -memories[place].confidence, -links.degree(place))
+                )
+            )
+        return pinned + winners
 
     def _may_lose(self, memory: Memory, keep: Memory) -> bool:
         """Return whether a memory may be superseded: it is not pinned, and says no more than what stays."""
@@ -249,6 +261,10 @@ class _Links:
         """Yield the memories of other words that may be one with a memory."""
         for other in self._beside.get(self._stands_for[a], ()):
             yield from self._behind[other]
+
+    def degree(self, a: int) -> int:
+        """Return how many statements in other words are one with a memory."""
+        return len(self._beside.get(self._stands_for[a], ()))
 
     def pairs(self) -> list[tuple[int, int]]:
         """Return the pairs that belong together, as clusters are made of them."""

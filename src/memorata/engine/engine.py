@@ -362,7 +362,7 @@ class Engine(Parts):
         def run() -> tuple[Request, RecallResult]:
             chosen = self.recipes.get(recipe, namespace=namespace)
             if min_confidence is not None:
-                chosen = chosen.changed({"min_confidence": min_confidence})
+                chosen = replace(chosen, min_confidence=min_confidence)
             request = Request.of(
                 query,
                 self.runtime.path(namespace),

@@ -7,14 +7,16 @@ tuner and the web page are generated from this file.
 # Annotations are evaluated with the class: as texts they would be read and compiled one by one, in 3 ms.
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from functools import partial
+from functools import lru_cache, partial
+from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Self
 
 from memorata._frozen import frozen
+from memorata.embed.port import carried
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared, Parameter, check_fields, parameters_of
@@ -22,7 +24,6 @@ from memorata.rank.composite import PRESETS
 from memorata.rank.decay import CURVES as _CURVES
 from memorata.rank.fusion import FUSIONS
 from memorata.rank.scores import NORMALISERS
-from memorata.text.analysers import ANALYSERS
 
 CURVES: Final = ("none", *_CURVES)
 FORMS: Final = ("none", "additive", "multiplicative")
@@ -32,9 +33,18 @@ CONFIDENCE_FORMS: Final = (*FORMS, "rrf")
 WEIGHTINGS: Final = (*PRESETS, "fixed", "query", "category")
 _FUSIONS: Final = tuple(FUSIONS)
 _NORMALISERS: Final = tuple(NORMALISERS)
-_BY_RANK: Final = ("rrf", "zscored_rrf")
-"""The fusions that divide by rrf_k and a rank."""
+_NAMED_IN_RECIPE: Final = {
+    "k": "rrf_k",
+    "rank_base": "rrf_base",
+    "normaliser": "normaliser",
+    "coverage": "coverage",
+    "budget": "blend_budget",
+    "threshold": "blend_threshold",
+}
+"""By the declared parameter of a fusion, the recipe's parameter that sets it."""
 _MAX_POOL: Final = 1000
+_CALIBRATED: Final = -1.0
+"""A least similarity that stands for the noise ceiling of the embedder in use."""
 
 GROUPS: Final = (
     "Words",
@@ -70,7 +80,6 @@ class Recipe:
     name: str
     doc: str = ""
 
-    analyser: Annotated[str, _words("How words are read.", choices=tuple(ANALYSERS))] = "snowball"
     vector_pool: Annotated[int, _candidates("Candidates by meaning; 0 leaves the leg out.", 0, _MAX_POOL)] = (
         100
     )
@@ -135,6 +144,17 @@ class Recipe:
         float, _candidates("Walk: weight of the closeness of its memories.", 0, 1)
     ] = 0.3
     seed_degree_weight: Annotated[float, _candidates("Walk: weight of how well connected it is.", 0, 1)] = 0.2
+    walk_damping: Annotated[
+        float, _candidates("Walk: share that goes on; the rest starts again.", 0, 0.99)
+    ] = 0.75
+    walk_iterations: Annotated[int, _candidates("Walk: most steps of the exact walk.", 1, 1000)] = 25
+    path_decay: Annotated[float, _candidates("Paths: what is left of the score with each step.", 0.01, 1)] = (
+        0.85
+    )
+    path_depth: Annotated[
+        int,
+        _candidates("Paths: most steps; a relation is one, two entities in one memory are two.", 1, 5),
+    ] = 2
 
     time_weight: Annotated[float, _time("Time leg: worth of being from the time asked for.", 0, 2)] = 0.5
     place_weight: Annotated[float, _time("Place leg: worth of being near.", 0, 2)] = 0.5
@@ -219,6 +239,15 @@ class Recipe:
     least_similarity: Annotated[
         float, _thresholds("Least cosine by itself; -1 for what the embedder was calibrated to.", -1, 1)
     ] = -1.0
+    reference_noise: Annotated[
+        float,
+        _thresholds(
+            "Noise ceiling of the embedders that least_similarity was written for, to carry it over to "
+            "the one in use by its own; 0 takes it as it is.",
+            0,
+            0.9,
+        ),
+    ] = 0.0
     least_match: Annotated[float, _thresholds("Least share of the best possible word match.", 0, 1)] = 0.05
     least_confidence: Annotated[float, _thresholds("Least confidence.", 0, 1)] = 0.0
     min_confidence: Annotated[
@@ -256,8 +285,7 @@ class Recipe:
         check_fields(self, PARAMETERS)
         if not self.vector_pool and not self.lexical_pool:
             raise InvalidArgument("lexical_pool", 0, "above 0 when vector_pool is 0")
-        by_rank = self.fusion in _BY_RANK or self.confidence == "rrf"
-        if by_rank and not self.rrf_k and not self.rrf_base:
+        if not self.missing("rrf_k") and not self.rrf_k and not self.rrf_base:
             raise InvalidArgument("rrf_k", 0.0, "above 0 when rrf_base is 0")
         if not (self.seed_entity_weight or self.seed_memory_weight or self.seed_degree_weight):
             raise InvalidArgument("seed_entity_weight", 0.0, "above 0 where the other two seed weights are 0")
@@ -269,6 +297,21 @@ class Recipe:
                 "recency_weight", self.recency_weight, "so small that all weights of a memory's own sum to 1"
             )
 
+    def similarity_for(self, noise: float) -> float:
+        """Return the least similarity for an embedder with this noise ceiling; 0 for one not measured.
+
+        Examples
+        --------
+        >>> haia = RECIPES["haia"]
+        >>> [round(haia.similarity_for(noise), 2) for noise in (0.65, 0.26, 0.0)]
+        [0.75, 0.47, 0.75]
+        >>> Recipe(name="mine").similarity_for(0.26)
+        0.26
+        """
+        if self.least_similarity == _CALIBRATED:
+            return noise
+        return carried(self.least_similarity, noise, self.reference_noise)
+
     def ungated(self) -> Self:
         """Return a recipe that ranks alike and lets every candidate through."""
         # Below every cosine; -1 stands for what the embedder was calibrated to.
@@ -276,6 +319,7 @@ class Recipe:
         return replace(
             self,
             least_similarity=lowest,
+            reference_noise=0.0,
             least_match=0.0,
             least_confidence=0.0,
             min_confidence=0.0,
@@ -285,19 +329,41 @@ class Recipe:
         )
 
     def changed(self, changes: Mapping[str, Any]) -> Self:
-        """Return this recipe with some parameters changed; an unknown name is an error.
+        """Return this recipe with some parameters changed; each must act in the recipe that results.
 
         Examples
         --------
         >>> Recipe(name="mine").changed({"vector_weight": 0.7}).vector_weight
         0.7
+        >>> Recipe(name="mine").changed({"rrf_k": 5.0})
+        Traceback (most recent call last):
+        ...
+        memorata.model.errors.InvalidArgument: rrf_k must be left at 60.0 in recipe 'mine', for it acts only \
+        where fusion is rrf or zscored_rrf, or confidence is rrf, got 5.0
         """
         if not isinstance(changes, Mapping):
             raise InvalidArgument("changes", changes, "a mapping of parameters to values")
         names = [parameter.name for parameter in PARAMETERS]
         for name in changes:
             checks.one_of("parameter", name, names)
-        return replace(self, **changes)
+        result = replace(self, **changes)
+        for name in changes:
+            before, missing = getattr(self, name), result.missing(name)
+            if missing and getattr(result, name) != before:
+                reason = f"left at {before!r} in recipe {self.name!r}, for it acts only where {missing}"
+                raise InvalidArgument(name, changes[name], reason)
+        return result
+
+    def missing(self, name: str) -> str:
+        """Return where a parameter would act that changes nothing in this recipe; empty for one that acts.
+
+        Examples
+        --------
+        >>> mine = Recipe(name="mine")
+        >>> mine.missing("fading_days"), mine.missing("trade"), mine.missing("k1")
+        ('fading is half_life or linear', 'diversity is mmr', '')
+        """
+        return next((need.where for need in NEEDS.get(name, ()) if not need.met(self)), "")
 
     def for_limit(self, limit: int) -> Self:
         """Return this recipe with pools for so many hits, up to 1,000 each.
@@ -310,8 +376,8 @@ class Recipe:
         """
         pool_size = min(self.pool_per_hit * limit, _MAX_POOL)
         pools = {"vector_pool": self.vector_pool, "lexical_pool": self.lexical_pool}
-        larger = {name: pool_size for name, pool in pools.items() if 0 < pool < pool_size}
-        return self.changed(larger) if larger else self
+        larger: dict[str, Any] = {name: pool_size for name, pool in pools.items() if 0 < pool < pool_size}
+        return replace(self, **larger) if larger else self
 
     def shortfall(self, limit: int, count: int) -> str:
         """Return the note that `limit` is above the pools and leaves out memories; empty if it is not."""
@@ -327,6 +393,141 @@ class Recipe:
 
 PARAMETERS: Final[tuple[Parameter, ...]] = parameters_of(Recipe)
 """Every declared parameter of a recipe."""
+
+
+@lru_cache(maxsize=64)
+def arguments_of(fusion: Callable[..., Any]) -> Mapping[str, str]:
+    """Return the arguments of a fusion and, for each that a recipe sets, its name in the recipe."""
+    declared = {parameter.name for parameter in parameters_of(fusion)}
+    return {
+        name: _NAMED_IN_RECIPE.get(name, "") if name in declared else ""
+        for name in signature(fusion).parameters
+    }
+
+
+def blends_two(recipe: Recipe) -> bool:
+    """Return whether a recipe's fusion takes the vector and the lexical leg only.
+
+    A fusion with a parameter `alpha` identifies its two legs by their position.
+    """
+    return "alpha" in arguments_of(FUSIONS[recipe.fusion])
+
+
+@frozen
+class Need:
+    """A condition without which some parameters change nothing, and the same in words."""
+
+    where: str
+    met: Callable[[Recipe], object]
+
+
+def _taken_by_fusions() -> dict[str, tuple[Need, ...]]:
+    """Return the needs of the parameters that only some fusions take."""
+    takers: dict[str, list[str]] = {}
+    for name in _FUSIONS:
+        for argument, parameter in arguments_of(FUSIONS[name]).items():
+            own = parameter or {"floors": "anchored", "base": "forgetting"}.get(argument)
+            if own:
+                takers.setdefault(own, []).append(name)
+
+    def need(parameter: str, names: list[str]) -> Need:
+        where = f"fusion is {' or '.join(names)}"
+        if parameter not in ("rrf_k", "rrf_base"):
+            return Need(where, lambda recipe: recipe.fusion in names)
+        where += ", or confidence is rrf"
+        return Need(where, lambda recipe: recipe.fusion in names or recipe.confidence == "rrf")
+
+    return {parameter: (need(parameter, names),) for parameter, names in takers.items()}
+
+
+def _needs() -> dict[str, tuple[Need, ...]]:
+    """Return the needs of every parameter that does not act in all recipes."""
+    words = Need("lexical_pool is above 0", lambda recipe: recipe.lexical_pool)
+    vectors = Need("vector_pool is above 0", lambda recipe: recipe.vector_pool)
+    legs = Need("fusion is not alpha_blend", lambda recipe: not blends_two(recipe))
+    two = Need(
+        "vector_pool and lexical_pool are above 0",
+        lambda recipe: (recipe.vector_pool and recipe.lexical_pool) or blends_two(recipe),
+    )
+    completing = Need(
+        "complete is yes, or context_before or context_after is above 0",
+        lambda recipe: recipe.complete or recipe.context_before or recipe.context_after,
+    )
+    soft = Need("soft_weight is above 0", lambda recipe: recipe.soft_weight)
+
+    def above(name: str) -> Need:
+        return Need(f"{name} is above 0", lambda recipe: getattr(recipe, name))
+
+    def one_of(name: str, *values: str) -> Need:
+        return Need(f"{name} is {' or '.join(values)}", lambda recipe: getattr(recipe, name) in values)
+
+    def used(name: str) -> Need:
+        return Need(f"{name} is not none", lambda recipe: getattr(recipe, name) != "none")
+
+    weighed = one_of("confidence", "additive", "rrf")
+    walk, paths = (legs, one_of("graph", "walk")), (legs, one_of("graph", "paths"))
+    own = {
+        "content_weight tags_weight entities_weight speaker_weight dates_weight roots_weight": (words,),
+        "k1 b entity_weight phrase_weight least_match context_before context_after": (words,),
+        "context_words": (
+            words,
+            Need("context_before or context_after is above 0", lambda r: r.context_before or r.context_after),
+        ),
+        "speaker_share": (Need("speakers_apart is yes", lambda r: r.speakers_apart), vectors),
+        "complete": (
+            Need(
+                "context_before and context_after are 0",
+                lambda r: not r.context_before and not r.context_after,
+            ),
+        ),
+        "soft_weight": (words, completing, legs),
+        "soft_before soft_question": (soft, words, completing, legs),
+        "by_language": (vectors,),
+        "graph time_weight place_weight place_scale": (legs,),
+        "graph_weight": (legs, used("graph")),
+        "graph_seeds": (legs, one_of("graph", "names", "walk", "paths")),
+        "seed_entity_weight seed_memory_weight seed_degree_weight walk_damping walk_iterations": walk,
+        "path_decay path_depth": paths,
+        "vector_weight": (
+            two,
+            Need("legs_by_query is no", lambda recipe: not recipe.legs_by_query),
+        ),
+        "legs_by_query": (two,),
+        "weighting": (weighed,),
+        "confidence_weight": (weighed, one_of("weighting", "fixed")),
+        "neighbour_weight": (above("session_weight"),),
+        "quality_weight": (used("quality"),),
+        "recency_days": (above("recency_weight"),),
+        "forgetting_floor": (
+            Need(
+                "fading is importance, or forgetting is yes",
+                lambda r: r.fading == "importance" or r.forgetting,
+            ),
+        ),
+        "fading_weight": (used("fading"),),
+        "fading_days": (one_of("fading", "half_life", "linear"),),
+        "temporal_boost": (used("temporal"),),
+        "rerank_weight": (above("rerank_depth"),),
+        "text_depth": (
+            Need(
+                "diversity is none and per_session is 0",
+                lambda recipe: recipe.diversity == "none" and not recipe.per_session,
+            ),
+        ),
+        "least_similarity": (vectors,),
+        "reference_noise": (
+            vectors,
+            Need("least_similarity is above -1", lambda recipe: recipe.least_similarity != _CALIBRATED),
+        ),
+        "only_vectors_pass": (vectors, words),
+        "trade": (one_of("diversity", "mmr"),),
+    }
+    single = {name: needs for names, needs in own.items() for name in names.split()}
+    return {**_taken_by_fusions(), **single}
+
+
+NEEDS: Final[Mapping[str, tuple[Need, ...]]] = MappingProxyType(_needs())
+"""The needs of each parameter that does not act in every recipe."""
 
 
 _SHIPPED: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(

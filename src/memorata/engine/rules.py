@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
+from memorata.embed.port import carried
 from memorata.index.record import Records, supported_days
 from memorata.model import checks
 from memorata.model.checks import FloatArray
@@ -174,6 +175,9 @@ def _reached(count: int, threshold: int) -> bool:
     return 0 < threshold <= count
 
 
+_COSINE: Final = 0.92
+_REFERENCE_NOISE: Final = 0.35
+"""The least cosine of duplicates that is usual, and the noise ceiling of the models it is usual for."""
 DEDUPE_STRATEGIES: Final = ("keep_first", "keep_highest_confidence", "keep_most_recent", "keep_both")
 """Which of two that say the same stays when the second is remembered; to merge is for `duplicates.find`."""
 
@@ -221,10 +225,7 @@ class DedupeRules:
 
     def cosine(self, noise: float) -> float:
         """Return the least cosine of duplicates with an embedder of this noise ceiling."""
-        # Loaded on demand: a recall has no use for it.
-        from memorata.dedupe.verification import duplicate_cosine
-
-        return self.threshold or duplicate_cosine(noise)
+        return self.threshold or carried(_COSINE, noise, _REFERENCE_NOISE)
 
 
 DEDUPE_RULES: Final[tuple[Parameter, ...]] = parameters_of(DedupeRules)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
@@ -206,8 +206,10 @@ def recipe_from(data: Mapping[str, Any]) -> Recipe:
 
     A parameter that is not in it, for it came later, has its default; an unknown one is an error.
     """
-    changes = {name: value for name, value in data.items() if name not in ("name", "doc")}
-    return Recipe(name=data["name"], doc=data.get("doc", "")).changed(changes)
+    names = [field.name for field in fields(Recipe)]
+    for name in data:
+        checks.one_of("parameter", name, names)
+    return Recipe(**data)
 
 
 def own_name(argument: str, name: str) -> str:

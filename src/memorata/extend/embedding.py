@@ -1,7 +1,7 @@
 """The ports of embedders and re-rankers, and the choice of one by its name."""
 
 from memorata.embed.lexical import LexicalEmbedder
-from memorata.embed.port import Embedder, Reranker, Vectors
+from memorata.embed.port import Embedder, Reranker, Vectors, carried
 from memorata.embed.selection import choose
 from memorata.embed.vectors import unit_means
 from memorata.engine.services import open_reranker
@@ -11,6 +11,7 @@ __all__ = [
     "LexicalEmbedder",
     "Reranker",
     "Vectors",
+    "carried",
     "choose",
     "open_reranker",
     "unit_means",

@@ -161,6 +161,9 @@ class CommunitiesAnswer(BaseModel):
     """The communities of a namespace, the largest first."""
 
     communities: list[CommunityAnswer]
+    partitions: list[list[str]] = Field(
+        description="Ids of memories, part by part, where parts were asked for."
+    )
     level: int
     count: int
     modularity: float
@@ -327,6 +330,9 @@ def communities(
         int | None, Query(ge=1, le=1000, description="The most rounds; 100, or 2 of leiden.")
     ] = None,
     resolution: Annotated[float, Query(gt=0, le=100, description="More: smaller communities.")] = 1.0,
+    partitions: Annotated[
+        int, Query(ge=0, le=1000, description="Also all memories in so many parts, for distribution.")
+    ] = 0,
     as_of: AsOf = None,
 ) -> Json:
     """Return the groups of memories and entities that hang together."""
@@ -340,13 +346,31 @@ def communities(
         resolution=resolution,
         as_of=as_of,
     )
-    return codec.communities_json(found)
+    graph = context.engine.graph
+    parts = graph.partitions(partitions, seed=seed, as_of=as_of) if partitions else ()
+    return codec.communities_json(found) | {"partitions": [list(part) for part in parts]}
 
 
 @read_route(router.get, "/hubs", HubsAnswer, SEARCH)
-def hubs(context: ReadContext, limit: Limit = 10, as_of: AsOf = None) -> Json:
+def hubs(
+    context: ReadContext,
+    limit: Limit = 10,
+    direction: Annotated[Literal["out", "both"], Query(description="How edges are followed.")] = "out",
+    damping: Annotated[float, Query(ge=0, le=1)] = 0.85,
+    iterations: Annotated[int, Query(ge=1, le=1000, description="The most rounds.")] = 100,
+    tolerance: Annotated[float, Query(gt=0, le=1, description="The change of a round that ends it.")] = 1e-6,
+    as_of: AsOf = None,
+) -> Json:
     """Return the entities of the highest PageRank."""
-    return {"hubs": plain(context.engine.graph.hubs(limit=limit, as_of=as_of))}
+    hubs = context.engine.graph.hubs(
+        limit=limit,
+        direction=direction,
+        damping=damping,
+        iterations=iterations,
+        tolerance=tolerance,
+        as_of=as_of,
+    )
+    return {"hubs": plain(hubs)}
 
 
 @read_route(router.get, "/cells", CellsAnswer, SEARCH)

@@ -24,6 +24,7 @@ Budget = Annotated[
         description="About how many tokens the answer may take. Only whole memories are shown.",
     ),
 ]
+Value = Annotated[int, Field(ge=-1_000_000, le=1_000_000)] | Annotated[float, Field(ge=-1e6, le=1e6)]
 Limit = Annotated[int, Field(ge=1, le=50, description="How many at most.")]
 
 
@@ -46,6 +47,15 @@ Time = Annotated[
     BeforeValidator(_moment),
     Field(description="ISO 8601 with a zone, such as 2026-05-07T18:30:00Z."),
 ]
+
+
+class Point(BaseModel):
+    """A point on the earth, in degrees."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    lat: Annotated[float, Field(ge=-90, le=90)]
+    lon: Annotated[float, Field(ge=-180, le=180)]
 
 
 class Arguments(BaseModel):
@@ -91,6 +101,14 @@ class Remember(Arguments):
         [], max_length=20, description="Who and what it is about; names in the text are found anyway."
     )
     importance: float = Field(0.5, ge=0, le=1, description="From 0, a remark, to 1, vital.")
+    confidence: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, description="How sure it is, from 0 to 1, if you know."
+    )
+    tier: Literal["working", "episodic", "semantic", "procedural"] | None = Field(
+        None,
+        description="working for now only, episodic for events, semantic for facts, procedural for how-to.",
+    )
+    place: Point | None = Field(None, description="Where it is or happened.")
     valid_from: Time | None = Field(
         None, description="When it happened or began to hold, if not now. ISO 8601 with a zone."
     )
@@ -139,6 +157,10 @@ class Recall(Arguments):
         description="How to search, by name, if not as usual: confident also says how far several ways of "
         "asking agree, precise lets a re-ranker read the best.",
     )
+    parameters: dict[Word, bool | Value | Word] = Field(
+        {}, max_length=20, description='Parameters of the recipe to change: {"vector_weight": 0.7}.'
+    )
+    near: Point | None = Field(None, description="Memories from near there count more.")
     variants: list[Annotated[str, Field(min_length=1, max_length=4_000)]] = Field(
         [],
         max_length=8,

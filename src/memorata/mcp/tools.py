@@ -146,6 +146,11 @@ def recall(engine: Engine, args: Recall) -> Answer:
         conditions["tags"] = {"any": list(args.tags)}
     passed_on = ("limit", "since", "until", "history", "as_of", "recipe", "variants", "min_confidence")
     options: dict[str, Any] = {"filter": conditions or None} | {n: getattr(args, n) for n in passed_on}
+    options |= {"changes": args.parameters or None}
+    if args.near is not None:
+        from memorata.model.entity import Place
+
+        options["near"] = Place(args.near.lat, args.near.lon)
     across = bool(args.namespaces or args.inherit)
     if across:
         paths, allows = _readable(engine, args.namespaces)

@@ -226,8 +226,6 @@ _STEPS: Final = 100
 _TOLERANCE: Final = 1e-6
 _FIRST_PARAMETERS: Final = ("vector_weight", "least_match")
 """What most people turn, shown beside the recipe; the rest waits behind "Tune"."""
-# The analyser belongs to the store; turning it in a recipe would change nothing here.
-_HIDDEN_PARAMETERS: Final = ("analyser",)
 
 
 @frozen
@@ -266,9 +264,7 @@ class Group:
 
 def controls(recipe: Recipe, changes: Mapping[str, Any]) -> tuple[Group, ...]:
     """Return every control for a recipe of which some parameters are changed, in groups."""
-    parameters = {
-        parameter.name: parameter for parameter in PARAMETERS if parameter.name not in _HIDDEN_PARAMETERS
-    }
+    parameters = {parameter.name: parameter for parameter in PARAMETERS}
     groups: dict[str, Sequence[str]] = {"": _FIRST_PARAMETERS} | {
         group: [
             name

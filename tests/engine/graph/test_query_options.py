@@ -58,10 +58,43 @@ def test_the_shortest_way_follows_strong_ties(memory: Engine) -> None:
 def test_a_hub_is_what_much_leads_to(fleet: Engine) -> None:
     fleet.remember("the fleet was checked", entities=["fleet-rescue"])
     hubs = fleet.graph.hubs(limit=2)
-    assert len(hubs) == 2
-    assert (hubs[0].entity, hubs[0].memories) == ("fleet-rescue", 1)
+    assert [(hub.entity, hub.memories) for hub in hubs] == [("base-west", 0), ("fleet-rescue", 1)]
     assert hubs[0].score > hubs[1].score > 0
     assert fleet.graph.hubs(limit=0) == ()
+
+
+def test_edges_are_followed_where_they_lead_and_pagerank_s_settings_are_the_caller_s(fleet: Engine) -> None:
+    # By hand: with x the score of a drone, the fleet has x + 2·.85·x, the base x + .85·(fleet).
+    x = 1 / (2 + 2.7 + 1 + 0.85 * 2.7)
+    hubs = {hub.entity: hub.score for hub in fleet.graph.hubs(tolerance=1e-12)}
+    expected = {"UAV-001": x, "UAV-002": x, "fleet-rescue": 2.7 * x, "base-west": (1 + 0.85 * 2.7) * x}
+    assert hubs == pytest.approx(expected)
+    assert list(hubs)[:2] == ["base-west", "fleet-rescue"], "the fleet leads to the base, not back"
+    both = fleet.graph.hubs(direction="both")
+    assert both[0].entity == "fleet-rescue", "most edges are at the fleet"
+    assert {hub.score for hub in fleet.graph.hubs(damping=0.0)} == {0.25}
+    assert fleet.graph.hubs(iterations=1)[0].score != fleet.graph.hubs()[0].score
+    for bad in ({"direction": "in"}, {"damping": 1.5}, {"iterations": 0}, {"tolerance": 0}):
+        with pytest.raises(InvalidArgument):
+            fleet.graph.hubs(**bad)
+
+
+def test_all_memories_are_dealt_into_parts_and_communities_stay_whole(memory: Engine) -> None:
+    two_circles(memory)
+    alone = memory.remember("nobody is named here").id
+    parts = memory.graph.partitions(2)
+    ids = {one.id: set(one.entities) for one in memory.list().memories}
+    assert sorted(sum(parts, ())) == sorted(ids)
+    named = [set().union(*(ids[id_] for id_ in part)) for part in parts]
+    assert sorted(map(sorted, named)) == [["Anna", "Ben", "Cyd"], ["Xi", "Yan", "Zoe"]]
+    assert sorted(map(len, parts)) == [3, 4]
+    assert sum(alone in part for part in parts) == 1
+    assert sum(map(len, memory.graph.partitions(5))) == 7
+    memory.forget(alone)
+    assert alone not in sum(memory.graph.partitions(1), ())
+    for count, level in ((0, 0), (2, 3)):
+        with pytest.raises(InvalidArgument):
+            memory.graph.partitions(count, level=level)
 
 
 def test_an_empty_memory_has_no_hubs_and_no_cells(memory: Engine) -> None:

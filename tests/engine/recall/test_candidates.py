@@ -1,5 +1,6 @@
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from inspect import signature
 from typing import Any
@@ -185,7 +186,7 @@ def test_a_leg_that_was_not_asked_says_nothing(context: Make) -> None:
 @pytest.mark.parametrize("fusion", sorted(FUSIONS))
 def test_the_parameters_of_a_recipe_reach_the_fusion_that_declares_them(context: Make, fusion: str) -> None:
     """Changing a parameter of the recipe changes the scores if, and only if, the fusion has it."""
-    changes: dict[str, tuple[str, object]] = {
+    changes: dict[str, tuple[str, Any]] = {
         "k": ("rrf_k", 7.0),
         "rank_base": ("rrf_base", 0),
         "normaliser": ("normaliser", "rank_based"),
@@ -198,7 +199,7 @@ def test_the_parameters_of_a_recipe_reach_the_fusion_that_declares_them(context:
     legs = search(plain, asked)
     taken = set(signature(FUSIONS[fusion]).parameters)
     for argument, (field, value) in changes.items():
-        before, after = (fuse(recipe, asked, legs) for recipe in (plain, plain.changed({field: value})))
+        before, after = (fuse(recipe, asked, legs) for recipe in (plain, replace(plain, **{field: value})))
         same = dict(zip(before.slots, before.scores, strict=True)) == dict(
             zip(after.slots, after.scores, strict=True)
         )

@@ -30,7 +30,7 @@ def test_the_fleet_of_the_specification_counts_by_steps(context: Make) -> None:
     known = asked.graph()
     names = ["UAV-001", "fleet-rescue", "base-west", "UAV-002"]
     ranks = np.array([known.ranks[known.entity_node(name)] for name in names])
-    expected = np.array([1, 0.8, 0.64, 0.64]) * (1 + ranks / ranks.max()) / 2
+    expected = np.array([1, 0.85, 0.7225, 0.7225]) * (1 + ranks / ranks.max()) / 2
     by_slot = dict(zip(found.slots.tolist(), found.scores.tolist(), strict=True))
     assert [by_slot[slot] for slot in range(4)] == pytest.approx(expected)
     assert 4 not in by_slot

@@ -93,12 +93,11 @@ def test_the_best_rejected_is_named_if_anything_was_asked_for(limit: int, named:
 def test_what_is_missing_is_said() -> None:
     with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
         memory.remember("green tea")
-        wanted = recipe("balanced").changed({"rerank_depth": 5, "analyser": "plain"})
+        wanted = recipe("balanced").changed({"rerank_depth": 5})
         found = recaller(memory).answer(request("green tea", recipe=wanted))
     assert [said.split(":")[0].split(",")[0] for said in found.degraded] == [
         "no embedder",
         "recipe 'balanced' asks for a re-ranker",
-        "recipe 'balanced' reads words with the analyser 'plain'",
     ]
 
 

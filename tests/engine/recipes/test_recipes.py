@@ -1,5 +1,6 @@
 import pytest
 
+import memorata
 from memorata.engine import RECIPES, recipe
 from memorata.model import InvalidArgument
 
@@ -50,7 +51,7 @@ def test_the_published_numbers() -> None:
         60,
     )
     assert (RECIPES["pinecone"].fusion, RECIPES["pinecone"].vector_weight) == ("zscored_rrf", 0.6)
-    assert RECIPES["semstreams"].analyser == "plain"
+    assert (RECIPES["semstreams"].path_decay, RECIPES["semstreams"].path_depth) == (0.85, 2)
     assert RECIPES["adaptive"].legs_by_query
     legs = {name: (each.graph, each.graph_weight) for name, each in RECIPES.items() if each.graph != "none"}
     assert legs.pop("confident") == legs.pop("precise") == legs["balanced"]
@@ -61,3 +62,16 @@ def test_the_published_numbers() -> None:
 def test_an_unknown_recipe_lists_those_there_are() -> None:
     with pytest.raises(InvalidArgument, match=r"recipe must be one of 'balanced', .* got 'best'"):
         recipe("best")
+
+
+def test_a_threshold_is_carried_over_to_the_embedder_in_use_and_can_be_had_literally() -> None:
+    facts = ["Anna drinks green tea with honey.", "Ben repairs violins in Tromsø.", "The rent is 900 euros."]
+    questions = ["What does Anna drink?", "Who repairs violins?", "How much is the rent?"]
+    with memorata.open(":memory:", embedder="builtin") as memory:
+        memory.remember_many([{"content": fact, "confidence": 0.9} for fact in facts])
+        for question, fact in zip(questions, facts, strict=True):
+            assert [hit.memory.content for hit in memory.recall(question, recipe="haia")] == [fact]
+        literal = memory.recall("What does Anna drink?", recipe="haia", changes={"reference_noise": 0.0})
+        assert literal.hits == ()
+        assert literal.rejected is not None
+        assert [missed.least for missed in literal.rejected.missed] == [0.75]

@@ -506,3 +506,18 @@ def test_near_repeats_are_taken_where_vectors_are_compared_as_bytes() -> None:
             assert memory.remember(f"{text}!", vector=row).id == first.id
             found = memory.recall(text, vector=row, recipe="vector", limit=50)
             assert found.hits[0].score <= 1.0
+
+
+@pytest.mark.parametrize("embedder", ["builtin", "lexical"])
+def test_letters_decide_where_a_word_more_moves_the_vector_far(embedder: str) -> None:
+    with memorata.open(":memory:", embedder=embedder) as memory:
+        tea = memory.remember("Anna likes green tea with honey.")
+        assert memory.remember("anna really likes green tea with honey!").id == tea.id
+        rents = [memory.remember(f"The rent is {rent} euros.") for rent in (900, 950)]
+        assert rents[0].id != rents[1].id
+        assert memory.remember("Anna does not like green tea with honey.").id != tea.id
+    with memorata.open(":memory:", embedder=embedder, dedupe={"threshold": 0.99}) as memory:
+        kept = [
+            memory.remember(text).id for text in ("Anna likes green tea.", "Anna really likes green tea.")
+        ]
+        assert kept[0] != kept[1], "a threshold of one's own is the vectors'"

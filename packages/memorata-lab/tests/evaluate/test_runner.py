@@ -163,19 +163,19 @@ def test_a_haystack_is_remembered_where_one_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.untraced
-def test_a_haystack_is_remembered_once_for_recipes_that_read_words_alike(
+def test_a_haystack_is_remembered_once_for_all_recipes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     real = open_engine
 
     def counting(*arguments: object, **options: object) -> object:
-        opened.append(str(options["analyser_name"]))
+        opened.append(str(arguments[0]))
         return real(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(runner, "open_engine", counting)
     run(Made(), MEASURED, embedder=LexicalEmbedder(), folder=tmp_path)
-    assert opened == ["snowball", "plain"] * 2
+    assert len(opened) == 2
 
 
 # --- nothing leaks ------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """A logged recall ranked again is the pipeline run again: as logged it comes out as it was."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -100,7 +101,7 @@ def test_as_logged_it_comes_out_as_it_was(engine: Engine, name: str) -> None:
 )
 def test_another_setting_ranks_as_a_search_with_it_does(engine: Engine, changes: dict[str, object]) -> None:
     # What texts say for hits is read when they are, and not logged.
-    recipe = RECIPES["balanced"].changed({"text_depth": 0, **changes})
+    recipe = replace(RECIPES["balanced"], text_depth=0, **changes)  # type: ignore[arg-type]
     for question in QUESTIONS[:3]:
         (logged,) = engine.feedback.recalls(ids=(engine.recall(question).id,))
         with engine.recall_log.aside():

@@ -262,3 +262,14 @@ def test_who_is_stopped_half_way_has_moved_nothing(engine: Engine, monkeypatch: 
     assert [each.recipe.name for each in engine.recipes.list()] == ["strict"]
     assert retune_week(engine).recipe == RETUNED
     assert len(retune_record(engine)) == 1
+
+
+def test_it_runs_on_a_new_store_with_whatever_embedder() -> None:
+    for embedder, noise in (("builtin", 0.26), ("lexical", 0.18)):
+        with open_engine(":memory:", embedder=embedder) as memory:
+            memory.remember("Tea is in the jar.")
+            found = retune_week(memory).decision
+            assert found is not None
+            assert (found.move, found.before, found.reason.partition(" ")[0]) == (Move.KEPT, noise, "0")
+            with pytest.raises(InvalidArgument, match=r"within the bounds 0\.3 to 0\.99"):
+                retune_week(memory, bounds=(0.3, 0.99), force=True)

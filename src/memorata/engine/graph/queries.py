@@ -11,6 +11,7 @@ import numpy as np
 
 from memorata.engine.graph import Look, Lookup, PlaceIndex, memories_at
 from memorata.engine.graph.communities import (
+    LEVELS,
     METHODS,
     Communities,
     FoundPath,
@@ -29,6 +30,8 @@ from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.engine.runtime import Runtime
 from memorata.geo.geometry import Cell, cell_height, names_of
 from memorata.graph.adjacency import Graph, type_numbers
+from memorata.graph.communities import balanced
+from memorata.graph.pagerank import pagerank
 from memorata.graph.paths import Path, find_paths, shortest_path
 from memorata.graph.summaries import Summary
 from memorata.index.lexical import LexicalQuery
@@ -219,8 +222,60 @@ class GraphQueries:
         # The statistics are there by now, whatever becomes of the model.
         return groups if self._writer is None else written_by(groups, selection, self._writer, self._written)
 
+    def partitions(
+        self,
+        count: int,
+        *,
+        level: int = LEVELS - 1,
+        seed: int = 0,
+        as_of: checks.Instant | None = None,
+        namespace: str | None = None,
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return all memories in so many parts of about the same size, with every community in one of them.
+
+        For distribution over machines or workers: what hangs together stays together, so that few edges lead
+        from one part to another. Each memory that may be seen is in exactly one part, by its id.
+
+        Parameters
+        ----------
+        count
+            How many parts, from 1 on; some are empty where there are fewer communities.
+        level, seed
+            The communities by propagation that are kept whole, the coarsest by default; see
+            :meth:`communities`.
+        as_of
+            Of the memories and relations that were known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        parts = checks.whole("count", count, 1)
+        if checks.whole("level", level) >= LEVELS:
+            raise InvalidArgument("level", level, f"a whole number from 0 to {LEVELS - 1}")
+
+        def answer(look: Look) -> tuple[tuple[str, ...], ...]:
+            graph = self._lookup.graph(look)
+            structure = self._structure(look, graph, Partitioning(seed=seed))
+            every = np.arange(self._store.graph.delta(look.path, 0).slots)
+            shown = every[look.shows(look.view.records(every))]
+            labels = -1 - every
+            slots = graph.slots_of(structure.nodes)
+            labels[slots[slots >= 0]] = structure.levels[level].labels[slots >= 0]
+            part = balanced(labels[shown], parts)
+            ids = np.array([memory.id for memory in memories_at(look.view, shown)], object)
+            return tuple(tuple(ids[part == number].tolist()) for number in range(parts))
+
+        return self._lookup.at(namespace, answer, as_of)
+
     def hubs(
-        self, *, limit: int = 10, as_of: checks.Instant | None = None, namespace: str | None = None
+        self,
+        *,
+        limit: int = 10,
+        direction: str = "out",
+        damping: float = 0.85,
+        iterations: int = 100,
+        tolerance: float = 1e-6,
+        as_of: checks.Instant | None = None,
+        namespace: str | None = None,
     ) -> tuple[Hub, ...]:
         """Return the entities of the highest PageRank: those that most of the graph leads to.
 
@@ -228,19 +283,29 @@ class GraphQueries:
         ----------
         limit
             How many at most.
+        direction
+            Whether edges are followed ``"out"``, from a memory to what it mentions and from the subject of a
+            relation to its object, or ``"both"`` ways.
+        damping
+            How likely an edge is followed instead of starting again, from 0 to 1.
+        iterations, tolerance
+            After how many rounds to stop, and at which sum of changes of one round.
         as_of
             Of the memories and relations that were known and believed at that moment; None for now.
         namespace
             Whose; None for the engine's.
         """
         checks.whole("limit", limit)
+        checks.one_of("direction", direction, ("out", "both"))
 
         def answer(look: Look) -> tuple[Hub, ...]:
             graph = self._lookup.graph(look)
             nodes = graph.entity_nodes()
             if not nodes.size:
                 return ()
-            ranks, mentions = graph.ranks[nodes], graph.mention_counts()[nodes]
+            edges = graph.ordered.both_ways if direction == "both" else graph.ordered.graph
+            ranking = pagerank(edges, damping=damping, iterations=iterations, tolerance=tolerance)
+            ranks, mentions = graph.ordered.spread(ranking.scores)[nodes], graph.mention_counts()[nodes]
             order = np.lexsort((graph.precedence(nodes), -ranks))[:limit]
             columns = (nodes[order].tolist(), ranks[order].tolist(), mentions[order].tolist())
             return tuple(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -149,7 +149,8 @@ def _perturbed(recaller: Recaller, request: Request) -> Iterator[tuple[str, Requ
     recipe = request.recipe
     if recipe.vector_pool and recipe.lexical_pool and recaller.meaning.embedder is not None:
         for label, leg in (("vector leg alone", "lexical_pool"), ("lexical leg alone", "vector_pool")):
-            yield label, replace(request, recipe=recipe.changed({leg: 0}))
+            alone: dict[str, Any] = {leg: 0}
+            yield label, replace(request, recipe=replace(recipe, **alone))
     words = request.text.split()
     longest = sorted(range(len(words)), key=lambda place: -len(words[place]))
     for place in longest[: len(words) - 1] if len(words) >= _MIN_WORDS else ():

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from functools import lru_cache
-from inspect import signature
 from itertools import takewhile
 from operator import eq
 from types import MappingProxyType
@@ -16,28 +14,18 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.recall.query import RecallContext
-from memorata.engine.recipes import Recipe
+from memorata.engine.recipes import Recipe, arguments_of, blends_two
 from memorata.index.index import NO_CANDIDATES, LegCandidates
 from memorata.index.record import Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.entity import Period
 from memorata.model.hit import Explanation
-from memorata.model.parameter import parameters_of
 from memorata.rank import FUSIONS, Combination, Fused, importance_decay, legs_for_query
 from memorata.rank.fusion.legs import Aligned, align_among, align_slots
 from memorata.text.tokens import folded, is_unspaced
 
 _HOUR: Final = 3_600.0
 NO_SLOTS: Final[IntArray] = np.zeros(0, np.intp)
-_NAMED_IN_RECIPE: Final = {
-    "k": "rrf_k",
-    "rank_base": "rrf_base",
-    "normaliser": "normaliser",
-    "coverage": "coverage",
-    "budget": "blend_budget",
-    "threshold": "blend_threshold",
-}
-"""By the declared parameter of a fusion, the recipe's parameter that sets it."""
 VECTOR: Final = "vector"
 LEXICAL: Final = "lexical"
 SOFT: Final = "soft"
@@ -319,6 +307,9 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     if recipe.legs_by_query:
         kind = context.query_type()
         share = legs_for_query(kind.type, kind.confidence).alpha
+    placed = blends_two(recipe)
+    if not placed and not (recipe.vector_pool and recipe.lexical_pool):
+        share = 1.0 if recipe.vector_pool else 0.0
     if recipe.by_language:
         share *= context.familiarity
         if legs.soft.slots.size:
@@ -326,9 +317,8 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
             # share.
             share *= context.reliability
     fusion = FUSIONS[recipe.fusion]
-    takes = _arguments(fusion)
+    takes = arguments_of(fusion)
     with_vectors, with_words = bool(recipe.vector_pool) and context.vector is not None, recipe.lexical_pool
-    placed = blends_two(recipe)
     lists: list[tuple[str, LegCandidates]] = []
     weights: list[float] = []
     more = () if placed else legs.more
@@ -370,24 +360,6 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     if 0 < trust < 1:
         doubts[SOFT] = f", at {trust:.0%}: so far are token vectors of many languages trusted"
     return Candidates(slots, aligned, fusion(aligned, **options), legs, context.query.text, noise, doubts)
-
-
-def blends_two(recipe: Recipe) -> bool:
-    """Return whether a recipe's fusion takes the vector and the lexical leg only.
-
-    A fusion with a parameter `alpha` identifies its two legs by their position.
-    """
-    return "alpha" in _arguments(FUSIONS[recipe.fusion])
-
-
-@lru_cache(maxsize=64)
-def _arguments(fusion: Callable[..., Fused[int]]) -> Mapping[str, str]:
-    """Return the arguments of a fusion and, for each that a recipe sets, its name in the recipe."""
-    declared = {parameter.name for parameter in parameters_of(fusion)}
-    return {
-        name: _NAMED_IN_RECIPE.get(name, "") if name in declared else ""
-        for name in signature(fusion).parameters
-    }
 
 
 def ceiling_of(name: str, leg: LegCandidates, context: RecallContext) -> float | None:

@@ -39,8 +39,6 @@ def leg_detail(notes: Mapping[int, Mapping[str, float]]) -> Callable[[IntArray],
     return detail
 
 
-DAMPING: Final = 0.75
-ITERATIONS: Final = 25
 _WALK_SHARE: Final = 0.5
 """Weight of the walk; the cosine has the rest."""
 _WALK_POOL: Final = 100
@@ -63,7 +61,7 @@ def walk_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
         return NO_CANDIDATES
     # In an order in which sums have the same last bit however the graph has grown.
     seeds = graph.ordered.nodes[np.unique(graph.ordered.places[mentioned])]
-    walked = _walked(graph, seeds, _weights(recipe, graph, context, seeds))
+    walked = _walked(recipe, graph, seeds, _weights(recipe, graph, context, seeds))
     reached = np.flatnonzero(walked)
     owners = graph.slots_of(reached)
     memories = not_excluded(context, owners[owners >= 0])
@@ -112,13 +110,15 @@ def _weights(recipe: Recipe, graph: NamespaceGraph, context: RecallContext, seed
     )
 
 
-def _walked(graph: NamespaceGraph, seeds: IntArray, weights: FloatArray) -> FloatArray:
+def _walked(recipe: Recipe, graph: NamespaceGraph, seeds: IntArray, weights: FloatArray) -> FloatArray:
     """Return the probability of the walk for every node."""
     edges, starts = graph.ordered.both_ways, graph.ordered.places[seeds]
     if edges.edges <= _MAX_EXACT_EDGES:
-        exact = personalised_pagerank(edges, starts, weights, damping=DAMPING, iterations=ITERATIONS)
+        exact = personalised_pagerank(
+            edges, starts, weights, damping=recipe.walk_damping, iterations=recipe.walk_iterations
+        )
         return graph.ordered.spread(exact.scores)
-    near = local_push(edges, starts, weights, damping=DAMPING, epsilon=_EPSILON)
+    near = local_push(edges, starts, weights, damping=recipe.walk_damping, epsilon=_EPSILON)
     scores = np.zeros(graph.graph.nodes)
     scores[graph.ordered.nodes[near.nodes]] = near.scores
     return scores
@@ -160,9 +160,6 @@ def _cosines(context: RecallContext, slots: IntArray) -> FloatArray:
     return np.clip(context.view.score(context.vector, slots).scores, -1.0, 1.0)
 
 
-DECAY: Final = 0.8
-_MAX_DEPTH: Final = 2
-"""A relation is one step; from entity to entity through a memory are two."""
 _MAX_NODES: Final = 200
 _MAX_PATHS: Final = 200
 _PATHS_POOL: Final = 100
@@ -181,7 +178,7 @@ def path_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
     starts = named_entities(graph, context.query.text)[: recipe.graph_seeds]
     if not starts:
         return NO_CANDIDATES
-    reached, ways = _reached(graph, starts)
+    reached, ways = _reached(recipe, graph, starts)
     entities = np.array(list(reached), np.intp)
     prior = graph.ranks[entities]
     worth = np.array(list(reached.values())) * (1 + prior / prior.max()) / 2
@@ -225,7 +222,9 @@ def named_entities(graph: NamespaceGraph, text: str) -> list[int]:
     return sorted(nodes, key=nodes.__getitem__)
 
 
-def _reached(graph: NamespaceGraph, starts: list[int]) -> tuple[dict[int, float], dict[int, str]]:
+def _reached(
+    recipe: Recipe, graph: NamespaceGraph, starts: list[int]
+) -> tuple[dict[int, float], dict[int, str]]:
     """Return the entities on paths from the starts, the score of each, and the path to it in words."""
     types = [name for name in graph.graph.type_names if name not in (NEXT, SUPERSEDES)]
     reached = dict.fromkeys(starts, 1.0)
@@ -234,16 +233,16 @@ def _reached(graph: NamespaceGraph, starts: list[int]) -> tuple[dict[int, float]
         search = find_paths(
             graph.graph,
             start,
-            depth=_MAX_DEPTH,
+            depth=recipe.path_depth,
             nodes=_MAX_NODES,
             paths=_MAX_PATHS,
             types=types,
-            decay=DECAY,
+            decay=recipe.path_decay,
             precedence=graph.precedence,
         )
         for path in search.paths:
             for at, step in enumerate(path.steps):
-                score = DECAY ** (at + 1)
+                score = recipe.path_decay ** (at + 1)
                 if graph.name_of(step.node) is not None and score > reached.get(step.node, 0.0):
                     reached[step.node] = score
                     ways[step.node] = _path_text(graph, path, at)

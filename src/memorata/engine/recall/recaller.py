@@ -19,7 +19,7 @@ from memorata.engine.embedding import CurrentEmbedder, Embedding
 from memorata.engine.recall.confidence import Estimates
 from memorata.engine.recall.conversation import background, embedded_with, with_names
 from memorata.engine.recall.evidence import continues, requirements_of
-from memorata.engine.recall.fusion import Trace, blends_two
+from memorata.engine.recall.fusion import Trace
 from memorata.engine.recall.history import EMPTY, Newest, newest_first
 from memorata.engine.recall.hits import grouped, hits_at, sessions_within
 from memorata.engine.recall.query import (
@@ -43,6 +43,7 @@ from memorata.engine.recall.result import (
     within_budget,
 )
 from memorata.engine.recall.time_scope import TimeScope, bounded, named_time, scope_of, time_of_event
+from memorata.engine.recipes import blends_two
 from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.runtime import Runtime
 from memorata.index.codes import Floats
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     from memorata.engine.graph.namespace_graph import NamespaceGraph
 
 _Result = TypeVar("_Result")
-_CALIBRATED: Final = -1.0
 _SEVERAL_SENTENCES: Final = re.compile(r"[.!?…。！？].", re.DOTALL)
 """Only after a sentence can a query correct itself; most are one sentence."""
 _MAX_NAMED_WORDS: Final = 3
@@ -266,7 +266,6 @@ class Recaller:
             embedded = self._embedded(request, query)
         query, noise = embedded.query, embedded.noise
         recipe = recipe.for_limit(request.limit)
-        calibrated = recipe.least_similarity == _CALIBRATED
         view = bounded(everything, request.since, request.until)
         scope, unread = self._scope(request, query, view)
         if scope is not None and scope.period.end <= request.now and request.unrestricted:
@@ -279,7 +278,7 @@ class Recaller:
             query=query,
             classifier=self.classifier,
             vector=embedded.vector,
-            least_similarity=noise if calibrated else recipe.least_similarity,
+            least_similarity=recipe.similarity_for(noise),
             noise=noise,
             now=request.now,
             period=None if scope is None else scope.period,
@@ -381,12 +380,6 @@ class Recaller:
             degraded.append(
                 f"recipe {recipe.name!r} blends meaning and words alone: "
                 f"{' and '.join(arguments)} {verb} no leg in it"
-            )
-        used = self.runtime.analyser.name
-        if recipe.analyser != used:
-            degraded.append(
-                f"recipe {recipe.name!r} reads words with the analyser {recipe.analyser!r}, "
-                f"this store with {used!r}"
             )
         return tuple(degraded)
 

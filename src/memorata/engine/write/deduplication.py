@@ -191,13 +191,14 @@ class Deduplicator:
     def _compare_with(
         self, view: Index, entry: Entry, candidates: Sequence[_Candidate], findings: _Findings
     ) -> None:
+        closest = _closest(candidates)
         close = [
             candidate
             for candidate in candidates
-            if candidate.cosine is None or candidate.cosine >= self.threshold
+            if candidate.cosine is None or candidate.cosine >= self.threshold or candidate in closest
         ]
         if any(
-            findings.judged(entry.memory, older, candidate.cosine, _NEAR, self.threshold)
+            findings.judged(entry.memory, older, self._measured(entry, candidate), _NEAR, self.threshold)
             for older, candidate in zip(_memories_of(view, close), close, strict=True)
         ):
             return
@@ -213,7 +214,7 @@ class Deduplicator:
             )
             findings.contradicted(entry.memory, islice(changed, _MAX_READ))
             return
-        older = _memories_of(view, _closest(candidates))
+        older = _memories_of(view, closest)
         if not _concerns_all(entry.memory):
             subject = opening(content).subject
             about = [memory for memory in older if subject and opening(memory.content).subject == subject]
@@ -221,6 +222,15 @@ class Deduplicator:
             able = set(concerned(content, (), [memory.content for memory in about]) if about else ())
             older = list(islice((memory for memory in about if memory.content in able), _MAX_ASSESSED))
         findings.contradicted(entry.memory, older)
+
+    def _measured(self, entry: Entry, candidate: _Candidate) -> float | None:
+        """Return the cosine that decides; None where the letters do, as where there are no vectors.
+
+        One word more moves a short text far with some embedders, though the wording shows what it says.
+        """
+        cosine, corrects = candidate.cosine, entry.memory.category == CORRECTION
+        letters = cosine is not None and cosine < self.threshold and not self.rules.threshold
+        return None if letters and not corrects else cosine
 
     def _candidates(self, view: Index, entry: Entry) -> list[_Candidate]:
         """Return memories that may say the same or the opposite, with their cosines, the closest first."""

@@ -56,7 +56,11 @@ def retune(
     session: Session,
     dry_run: options.DryRun = False,
     force: bool = Option(False, help="Even if the last run was less than a week ago."),
-    bounds: str | None = Option(None, metavar="LOW,HIGH", help="The range of the threshold."),
+    bounds: str | None = Option(
+        None,
+        metavar="LOW,HIGH",
+        help="The range of the threshold; 0.3,0.99 carried to the embedder.",
+    ),
     plot: options.Plot = None,
 ) -> None:
     """Move the thresholds of similarity and confidence by the feedback of the last seven days, by up to 5 %.
@@ -65,11 +69,11 @@ def retune(
     decision is recorded, and a threshold that moved is a new version of the recipe “retuned”, put in use;
     memorata recipes rollback reverts it.
     """
-    from memorata_lab.learn.retune import BOUNDS, SIMILARITY, recorded, retune_record, retune_week
+    from memorata_lab.learn.retune import SIMILARITY, recorded, retune_record, retune_week
 
     output = session.output
     with session.memory(embed=True) as engine:
-        limits = BOUNDS if bounds is None else _pair("--bounds", bounds)
+        limits = None if bounds is None else _pair("--bounds", bounds)
         outcome = retune_week(engine, dry_run=dry_run, force=force, bounds=limits)
         record = retune_record(engine)
     if plot is not None and not record:

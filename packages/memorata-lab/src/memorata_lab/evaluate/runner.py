@@ -187,17 +187,16 @@ def _answers(
     if not any(work.values()):
         return
     corpus = corpus_of(haystack)
-    # Words are read when they are remembered, so each way of reading them needs a memory of its own.
-    for analyser in dict.fromkeys(recipe.analyser for recipe in recipes if work[recipe.name]):
-        alike = [recipe for recipe in recipes if recipe.analyser == analyser and work[recipe.name]]
-        options = {"analyser_name": analyser, "embedder": embedder, "reranker": reranker, "durable": False}
-        with place() as where, remembered(where, corpus, **options) as engine:
-            for recipe in alike:
-                # The first recall of a recipe finds nothing in the processor's caches.
-                first = work[recipe.name][0]
-                engine.recall(first.text, recipe=recipe, limit=SHOWN, now=_moment(first, corpus))
-                for question in work[recipe.name]:
-                    yield recipe.name, _answer(engine, recipe, question, corpus, granularity, depth)
+    options = {"embedder": embedder, "reranker": reranker, "durable": False}
+    with place() as where, remembered(where, corpus, **options) as engine:
+        for recipe in recipes:
+            if not work[recipe.name]:
+                continue
+            # The first recall of a recipe finds nothing in the processor's caches.
+            first = work[recipe.name][0]
+            engine.recall(first.text, recipe=recipe, limit=SHOWN, now=_moment(first, corpus))
+            for question in work[recipe.name]:
+                yield recipe.name, _answer(engine, recipe, question, corpus, granularity, depth)
 
 
 @contextmanager

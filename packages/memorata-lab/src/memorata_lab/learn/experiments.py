@@ -373,7 +373,7 @@ def _preferred(
 
 
 def _recipe(running: RunningExperiment, variant: Variant) -> Recipe:
-    return running.recipe.changed(dict(variant.settings))
+    return replace(running.recipe, **variant.settings)
 
 
 def _data(running: RunningExperiment) -> dict[str, Any]:

@@ -82,15 +82,14 @@ def search_changes(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
 def _recipe_of(logged: tuple[tuple[str, Any], ...]) -> Recipe:
     names = {parameter.name for parameter in PARAMETERS}
     values = dict(logged)
-    return Recipe(name=str(values.get("name", ""))).changed(
-        {name: value for name, value in values.items() if name in names}
-    )
+    own = {name: value for name, value in values.items() if name in names}
+    return Recipe(name=str(values.get("name", "")), **own)
 
 
 @lru_cache(maxsize=256)
 def _replayed(recipe: Recipe, logged: Recipe) -> Recipe:
     logged_values = {name: getattr(logged, name) for name in SEARCH_PARAMETERS}
-    return recipe.changed(logged_values | {"diversity": "none", "rerank_depth": 0})
+    return replace(recipe, **logged_values | {"diversity": "none", "rerank_depth": 0})
 
 
 def _replayable(recipe: Recipe, recall: LoggedRecall) -> None:
@@ -200,7 +199,7 @@ def _context(recall: LoggedRecall, candidates: _LoggedCandidates, recipe: Recipe
         query=ParsedQuery(recall.query or "", {}, (), ()),
         classifier=_CLASSIFIER,
         vector=np.zeros(1, np.float32) if logged["meant"] else None,
-        least_similarity=logged["noise"] if recipe.least_similarity == -1 else recipe.least_similarity,
+        least_similarity=recipe.similarity_for(logged["noise"]),
         noise=logged["noise"],
         familiarity=logged.get("familiarity", 1.0),
         reliability=logged.get("reliability", 1.0),

@@ -26,6 +26,7 @@ from functools import partial
 from typing import Any, Final
 
 from memorata import Engine
+from memorata.extend.embedding import carried
 from memorata.extend.model import InvalidArgument, checks, frozen
 from memorata_lab.learn.thresholds import similarity_threshold
 from memorata_lab.learn.training_set import Pairs, from_feedback
@@ -37,6 +38,8 @@ MISSED_LIMIT: Final = 0.15
 WRONG_LIMIT: Final = 0.10
 STEP: Final = 0.05
 BOUNDS: Final = (0.3, 0.99)
+REFERENCE_NOISE: Final = 0.35
+"""The noise ceiling of the embedders that the bounds of similarity are meant for."""
 FOLDS: Final = 5
 SIMILARITY: Final = "similarity"
 CONFIDENCE: Final = "confidence"
@@ -207,10 +210,11 @@ def retune_week(
     namespace: str | None = None,
     dry_run: bool = False,
     force: bool = False,
-    bounds: tuple[float, float] = BOUNDS,
+    bounds: tuple[float, float] | None = None,
 ) -> Retuned:
     """Look at the feedback of the last seven days and move the thresholds as the rule says, if that wins.
 
+    Without `bounds` those of similarity are 0.3 and 0.99, carried over to the embedder by its calibration.
     `dry_run` changes and records nothing; `force` looks although the last look was less than seven days ago.
     Raises `WorkUnderWay` or `LeaseLost` where another tunes the namespace, or has taken it over.
     """
@@ -223,7 +227,7 @@ def retune_week(
 
 
 def _retune_now(
-    engine: Engine, path: str, *, dry_run: bool, force: bool, bounds: tuple[float, float]
+    engine: Engine, path: str, *, dry_run: bool, force: bool, bounds: tuple[float, float] | None
 ) -> Retuned:
     now = engine.now()
     if engine.embedder is None:
@@ -235,6 +239,10 @@ def _retune_now(
         return Retuned(before[0].at + WEEK)
     base = engine.recipes.get(namespace=path)
     threshold = similarity_threshold(base, engine.embedder)
+    if bounds is None:
+        noise = engine.embedder.similarity_threshold
+        low, high = (carried(bound, noise, REFERENCE_NOISE) for bound in BOUNDS)
+        bounds = low, high
     pairs = from_feedback(engine, namespace=path, since=now - WEEK).pairs(engine.embedder.name)
     decision = _decided(pairs, SIMILARITY, threshold, bounds)
     # A least confidence below the usual bounds is a choice: to see nearly everything.
@@ -249,7 +257,10 @@ def _retune_now(
         moved = {f"least_{change.measure}": change for change in decisions if change.move is not Move.KEPT}
         if moved:
             recipe = RETUNED
-            changed = base.changed({name: change.after for name, change in moved.items()})
+            if SIMILARITY in (change.measure for change in moved.values()):
+                base = replace(base, reference_noise=0.0)
+            after: dict[str, Any] = {name: change.after for name, change in moved.items()}
+            changed = replace(base, **after)
             reason = "; ".join(change.reason for change in moved.values())
             evidence = {**recorded(next(iter(moved.values()))), "reason": reason}
             engine.recipes.save(recipe, changed, evidence=evidence, namespace=path)

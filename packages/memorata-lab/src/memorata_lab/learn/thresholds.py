@@ -19,6 +19,7 @@ rule is judged by the sum it was meant to make, pair by pair, on pairs that had 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -284,9 +285,8 @@ def tune_gate(
 
 
 def similarity_threshold(recipe: Recipe, embedder: Embedder) -> float:
-    """Return the least similarity of a recipe; where it has none, what the embedder was calibrated to."""
-    threshold = recipe.least_similarity
-    return embedder.similarity_threshold if threshold == -1 else threshold
+    """Return the least similarity of a recipe for an embedder, by its calibration."""
+    return recipe.similarity_for(embedder.similarity_threshold)
 
 
 def tune_thresholds(
@@ -345,7 +345,8 @@ def tune_thresholds(
         if method == "precision"
         else curve.at(final["least_similarity"])
     )
-    recipe = base.changed(final)
+    thresholds: dict[str, Any] = {**final, "reference_noise": 0.0}
+    recipe = replace(base, **thresholds)
     return TunedThresholds(verdict, base, recipe, method, aim, relevant.size, curve, choice, grid)
 
 

@@ -94,13 +94,13 @@ def tune_weights(
 ) -> Tuned:
     """Try every setting of a grid of a recipe's parameters (:func:`default_grid`); the base wins ties."""
     require_groups(training.groups, name=QUESTIONS)
-    settings = nearest_first(grid_of(default_grid(base) if grid is None else grid), base)
+    settings = nearest_first(_acting(grid_of(default_grid(base) if grid is None else grid), base), base)
     current = {name: getattr(base, name) for name in settings[0]}
-    search = any(search_changes(base.changed(dict(setting)), base) for setting in settings)
+    search = any(search_changes(replace(base, **setting), base) for setting in settings)
     scores = _scored(training, base, (current, *settings), metric, base, search)
     verdict = tune_grid(scores, training.groups, folds=folds, seed=seed)
     means = tuple(zip(scores.settings, scores.means.tolist(), strict=True))
-    return Tuned(verdict, base, base.changed(dict(verdict.setting)), len(training.questions), metric, means)
+    return Tuned(verdict, base, replace(base, **verdict.setting), len(training.questions), metric, means)
 
 
 def tune_families(
@@ -119,9 +119,7 @@ def tune_families(
     if not tried:
         raise InvalidArgument("families", [], "at least one recipe")
     settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
-    search = any(
-        search_changes(recipe.changed(dict(setting)), base) for recipe in tried for setting in settings
-    )
+    search = any(search_changes(replace(recipe, **setting), base) for recipe in tried for setting in settings)
     scores = {}
     for recipe in tried:
         grid_scores = _scored(training, recipe, settings, metric, base, search)
@@ -137,7 +135,7 @@ def tune_families(
     changes = dict(verdict.setting)
     chosen_name = changes.pop("recipe")
     chosen = next((recipe for recipe in tried if recipe.name == chosen_name), base)
-    return Tuned(verdict, base, chosen.changed(changes), len(training.questions), metric)
+    return Tuned(verdict, base, replace(chosen, **changes), len(training.questions), metric)
 
 
 def tune_recipe(
@@ -162,7 +160,7 @@ def tune_recipe(
             "ones that need no search; labelled questions alone can be searched again",
         )
     optimised = optimise(
-        lambda setting: training.values(base.changed(dict(setting)), base, metric, search=bool(needing)),
+        lambda setting: training.values(replace(base, **setting), base, metric, search=bool(needing)),
         chosen,
         {parameter.name: getattr(base, parameter.name) for parameter in chosen},
         training.groups,
@@ -170,7 +168,7 @@ def tune_recipe(
         folds=folds,
         seed=seed,
     )
-    recipe = base.changed(dict(optimised.verdict.setting))
+    recipe = replace(base, **optimised.verdict.setting)
     return Tuned(optimised.verdict, base, recipe, len(training.questions), metric)
 
 
@@ -232,6 +230,17 @@ def grid_of(grid: Mapping[str, Sequence[Any]]) -> tuple[Mapping[str, Any], ...]:
     return tuple(dict(zip(grid, values, strict=True)) for values in product(*steps))
 
 
+def _acting(settings: tuple[Mapping[str, Any], ...], base: Recipe) -> tuple[Mapping[str, Any], ...]:
+    """Return the settings, or raise for a parameter that acts in none of them."""
+    for name in settings[0]:
+        missing = [replace(base, **setting).missing(name) for setting in settings]
+        if all(missing):
+            raise InvalidArgument(
+                "grid", name, f"left out with recipe {base.name!r}: it acts only where {missing[0]}"
+            )
+    return settings
+
+
 def nearest_first(settings: Sequence[Mapping[str, Any]], base: Recipe) -> tuple[Mapping[str, Any], ...]:
     """Return settings with the smallest change first: of equals the first is chosen."""
 
@@ -256,7 +265,7 @@ def _scored(
     base: Recipe,
     search: bool,
 ) -> GridScores:
-    tried = [recipe.changed(dict(setting)) for setting in settings]
+    tried = [replace(recipe, **setting) for setting in settings]
     return GridScores(
         tuple(settings),
         np.stack([training.values(setting, base, metric, search=search) for setting in tried]),
@@ -301,7 +310,7 @@ def adapt_training_set(
 
     @cache
     def valued(share: float) -> np.typing.NDArray[np.float64]:
-        return training.values(base.changed({"vector_weight": share}), base)
+        return training.values(replace(base, vector_weight=share), base)
 
     shares = (base.vector_weight, *TENTHS)
     table = np.stack([valued(share) for share in shares])
@@ -323,7 +332,7 @@ def adapt_training_set(
     picks = [drawn(best(fold.learnt), fold.learnt.size) for fold in divided]
     picked = best(np.arange(count))
     tried = [drawn(place, count) for place in range(len(shares))]
-    final = {"vector_weight": tried[picked]}
+    final: dict[str, Any] = {"vector_weight": tried[picked]}
     verdict = judge(
         final,
         [{"vector_weight": pick} for pick in picks],
@@ -335,7 +344,7 @@ def adapt_training_set(
         picked=picked,
         seed=seed,
     )
-    return Tuned(verdict, base, base.changed(final), count, METRIC)
+    return Tuned(verdict, base, replace(base, **final), count, METRIC)
 
 
 def adapt(
