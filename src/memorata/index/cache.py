@@ -21,6 +21,7 @@ from memorata.index.codes import Codes, Floats, Owners, coded_in
 from memorata.index.partition import Partition
 from memorata.index.record import Records, decoded_terms, unpacked, unpacked_run
 from memorata.index.segments import SEGMENTS, Embedder, stored_vectors, vectors_statement
+from memorata.index.vector_rows import stored_bytes, unsealed
 from memorata.index.vectors import MAX_EXACT_VECTORS
 from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session, Statement
@@ -298,7 +299,7 @@ def _count_vectors(session: Session, number: int, embedder: tuple[int, int]) -> 
     # The sum reads the vectors themselves, so it stops where they are known to be many.
     bounds = place(embedder[0], number, 0), place(embedder[0], number, SLOTS), MAX_EXACT_VECTORS + 1
     (size,) = session.execute(_VECTOR_SIZES, (number, *bounds)).fetchone()
-    return int(size) // (4 * embedder[1])
+    return int(size) // stored_bytes(embedder[1])
 
 
 def _load_records(session: Session, namespace: Namespace, into: Partition, start: int) -> None:
@@ -394,7 +395,7 @@ def later_vectors(
         return nothing
     if owners.size and new[0] < owners[-1]:
         return None
-    rows = [np.frombuffer(stored[slot], np.float32).reshape(-1, dimension) for slot in new]
+    rows = [unsealed(stored[slot], dimension) for slot in new]
     passages = [len(of_slot) for of_slot in rows]
     return np.repeat(np.array(new, np.int32), passages), np.concatenate(rows)
 

@@ -26,6 +26,7 @@ from memorata.index.approximate import (
 )
 from memorata.index.codes import Floats, Owners
 from memorata.index.segments import Embedder, stored_vectors
+from memorata.index.vector_rows import unsealed
 from memorata.index.vectors import MAX_EXACT_VECTORS, Vectors
 from memorata.model.errors import IndexCorrupt, MissingExtra
 from memorata.store.database import Database, Session
@@ -216,7 +217,7 @@ def _sample(session: Session, namespace: int, embedder: Embedder, slots: int) ->
             f"SELECT vectors FROM vectors WHERE +namespace = ? AND number {among}", (namespace, *values)
         )
         blobs += [blob for (blob,) in rows]
-    sample = np.frombuffer(b"".join(blobs), np.float32).reshape(-1, embedder[1])
+    sample = unsealed(b"".join(blobs), embedder[1])
     return sample, round(len(sample) * slots / drawn.size)
 
 

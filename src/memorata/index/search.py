@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from memorata.embed.vectors import are_directions
 from memorata.index.codes import Floats, Owners
 from memorata.index.index import NO_CANDIDATES, LegCandidates, Speakers, Status
 from memorata.index.lexical import (
@@ -31,9 +30,10 @@ from memorata.index.partition import Partition, Visibility
 from memorata.index.record import Records
 from memorata.index.segments import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.index.token_rows import Marks, Tokens
+from memorata.index.vector_rows import stored_bytes, unsealed
 from memorata.index.vectors import MAX_EXACT_VECTORS, Vectors
 from memorata.model.checks import FloatArray, IntArray
-from memorata.model.errors import IndexCorrupt, StoreCorrupt
+from memorata.model.errors import StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25, ContextWindow
 from memorata.store.database import Session
@@ -376,8 +376,6 @@ class NamespaceIndex:
         rows = self._lone_rows(slots)
         if rows is None:
             rows = self._passage_rows(places, slots)
-        if not are_directions(rows):
-            raise IndexCorrupt("a vector is not of length 1")
         return rows
 
     def _passage_rows(self, places: npt.NDArray[np.intp], slots: Owners) -> Floats:
@@ -400,9 +398,9 @@ class NamespaceIndex:
             f"SELECT vectors FROM vectors WHERE +namespace = ? AND number {among} ORDER BY number", numbers
         ).fetchall()
         joined = b"".join([blob for (blob,) in rows])
-        if len(rows) != slots.size or len(joined) != 4 * self._embedder[1] * slots.size:
+        if len(rows) != slots.size or len(joined) != stored_bytes(self._embedder[1]) * slots.size:
             return None
-        return np.frombuffer(joined, np.float32).reshape(slots.size, self._embedder[1])
+        return unsealed(joined, self._embedder[1])
 
     def _vector_numbers(self, slots: npt.NDArray[np.signedinteger[Any]]) -> tuple[str, list[Any]]:
         """Return a condition on the numbers of rows with the vectors of some slots; namespace and values."""
@@ -422,9 +420,7 @@ class NamespaceIndex:
             f"SELECT slot, vectors FROM vectors WHERE +namespace = ? AND number {among}", numbers
         ).fetchall()
         dimension = self._embedder[1]
-        return [
-            (positions[slot], np.frombuffer(blob, np.float32).reshape(-1, dimension)) for slot, blob in rows
-        ]
+        return [(positions[slot], unsealed(blob, dimension)) for slot, blob in rows]
 
 
 def _visible(listed: TermList, visibility: Visibility) -> TermList:

@@ -19,7 +19,6 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from memorata.embed.vectors import are_directions
 from memorata.index.codes import (
     Codes,
     Floats,
@@ -47,6 +46,7 @@ from memorata.index.postings import (
     places_of,
 )
 from memorata.index.record import GONE, decoded_terms, encoded_terms, unpacked_run
+from memorata.index.vector_rows import stored_bytes, unsealed
 from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.store.database import Session, Statement
 from memorata.store.entries import Terms
@@ -164,16 +164,14 @@ def vectors_statement(session: Session, number: int, embedder: Embedder, start: 
 
 def unpacked_vectors(rows: Sequence[tuple[int, bytes]], dimension: int) -> tuple[Owners, Floats]:
     """Return the owners and float32 rows of slots and their vectors, which are selected in order."""
-    if any(type(blob) is not bytes or len(blob) % (4 * dimension) for _, blob in rows):
-        raise IndexCorrupt(f"a vector does not have {dimension} dimensions")
-    matrix = np.frombuffer(b"".join([blob for _, blob in rows]), np.float32).reshape(-1, dimension)
-    if not are_directions(matrix):
-        raise IndexCorrupt("a vector is not of length 1")
+    if any(type(blob) is not bytes or len(blob) % stored_bytes(dimension) for _, blob in rows):
+        raise IndexCorrupt(f"a vector does not have {dimension} dimensions and a checksum")
+    matrix = unsealed(b"".join([blob for _, blob in rows]), dimension)
     slots = np.fromiter((slot for slot, _ in rows), np.int32, len(rows))
     if (slots[1:] <= slots[:-1]).any():
         # Pages of the file changed places, which SQLite does not notice itself.
         raise StoreCorrupt("the vectors are not in the order of their memories; run `memorata check`")
-    passages = np.fromiter((len(blob) for _, blob in rows), np.intp, len(rows)) // (4 * dimension)
+    passages = np.fromiter((len(blob) for _, blob in rows), np.intp, len(rows)) // stored_bytes(dimension)
     return np.repeat(slots, passages), matrix
 
 

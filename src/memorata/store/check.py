@@ -21,11 +21,12 @@ from memorata.index.codes import Codes
 from memorata.index.postings import MAX_FREQUENCY, opened, parts_of, places_of
 from memorata.index.record import GONE, body_of, decoded_terms, unpacked
 from memorata.index.segments import Embedder
+from memorata.index.vector_rows import is_sound
 from memorata.model.errors import IndexCorrupt
 from memorata.store import entities, rebuild
 from memorata.store.database import Session
 from memorata.store.entries import TermsOf
-from memorata.store.rebuild import is_direction, session_numbers, stated_memories, unlisted
+from memorata.store.rebuild import session_numbers, stated_memories, unlisted
 from memorata.store.rows import NAMED
 
 _VECTORS_BY_EMBEDDER: Final = (
@@ -186,7 +187,7 @@ def _namespace_problems(
             "WHERE v.namespace = ?",
             (number,),
         )
-        if not is_direction(blob, dimension)
+        if not is_sound(blob, dimension)
     ]
     if damaged:
         yield f"the vectors of {len(damaged)} memories are damaged; without them they are found by words only"

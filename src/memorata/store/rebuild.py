@@ -11,12 +11,10 @@ from contextlib import nullcontext
 from itertools import count
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from memorata.embed.vectors import are_directions
 from memorata.index import cell_rows, segments
 from memorata.index.record import FORGOTTEN, gone, packed
 from memorata.index.segments import Embedder
+from memorata.index.vector_rows import is_sound, stored_bytes
 from memorata.model.errors import StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store import entities
@@ -156,13 +154,6 @@ def unlisted(session: Session) -> dict[int, list[int]]:
     return slots
 
 
-def is_direction(blob: bytes, dimension: int) -> bool:
-    """Return whether bytes are vectors of a number of dimensions, each of length 1."""
-    if not blob or len(blob) % (4 * dimension):
-        return False
-    return are_directions(np.frombuffer(blob, np.float32).reshape(-1, dimension))
-
-
 def _slots(session: Session, number: int) -> int:
     """Return how many slots a namespace has, after correcting that number, which is derived as well.
 
@@ -189,7 +180,7 @@ def _passages(session: Session, number: int, embedder: Embedder | None) -> dict[
         (number, place(embedder[0], number, 0), place(embedder[0], number, SLOTS)),
     ).fetchall()
     # A damaged row may have none.
-    return {slot: (length or 0) // (4 * embedder[1]) for slot, length in rows}
+    return {slot: (length or 0) // stored_bytes(embedder[1]) for slot, length in rows}
 
 
 def _remove_useless_vectors(session: Session, number: int) -> None:
@@ -206,7 +197,7 @@ def _remove_useless_vectors(session: Session, number: int) -> None:
         "WHERE v.namespace = ?",
         (number,),
     ).fetchall():
-        if not is_direction(blob, dimension):
+        if not is_sound(blob, dimension):
             session.execute("DELETE FROM vectors WHERE +namespace = ? AND number = ?", (number, row))
 
 

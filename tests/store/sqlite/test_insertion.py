@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from memorata.index.record import RECORD
+from memorata.index.vector_rows import sealed
 from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
 from memorata.store.memory import insertion
@@ -47,7 +48,7 @@ def test_vectors_stand_in_their_places(connection: SqliteSession, count: int, lo
     add_vectors(connection, (2, 3, 70), digests, matrix)
     columns = "number, namespace, embedder, slot, digest, vectors"
     assert connection.execute(f"SELECT {columns} FROM vectors ORDER BY number").fetchall() == [
-        (vectors_place(2, 3, 70 + row), 3, 2, 70 + row, digests[row], matrix[row].tobytes())
+        (vectors_place(2, 3, 70 + row), 3, 2, 70 + row, digests[row], sealed(matrix[row : row + 1]).tobytes())
         for row in range(count)
     ]
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from memorata.index.codes import Codes
 from memorata.index.record import FORGOTTEN, GONE, unpacked
+from memorata.index.vector_rows import sealed
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
 from memorata.store.dialects import SqliteStore
@@ -74,7 +75,9 @@ def test_vectors_lie_beside_their_memories_however_many_each_has(
     )
     connection: SqliteSession = store._connection
     found = dict(connection.execute("SELECT slot, vectors FROM vectors").fetchall())
-    assert found == {slot: own.astype(np.float32).tobytes() for slot, own in enumerate(each) if len(own)}
+    assert found == {
+        slot: sealed(own.astype(np.float32)).tobytes() for slot, own in enumerate(each) if len(own)
+    }
     for (blob,) in connection.execute("SELECT codes FROM vector_codes").fetchall():
         expected = Codes.of(np.repeat(np.arange(len(each), dtype=np.int32), counts), rows.astype(np.float32))
         assert blob == expected.encoded()

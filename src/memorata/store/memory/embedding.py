@@ -11,13 +11,12 @@ from functools import partial
 from itertools import groupby
 from typing import Any, Final
 
-import numpy as np
-
 from memorata._frozen import frozen
 from memorata.index import cell_rows
 from memorata.index.codes import Codes, Floats
 from memorata.index.record import changed
 from memorata.index.segments import Embedder, stored_vectors
+from memorata.index.vector_rows import sealed
 from memorata.model.errors import InvalidArgument
 from memorata.store.database import Database, Session
 from memorata.store.entries import Entry, Page, Progress
@@ -243,8 +242,8 @@ def _put(
     session: Session, namespace: Namespace, slot: int, entry: Embedded, passages: int, embedder: int
 ) -> None:
     number = namespace.number
-    row, blob = session.dialect.vectors_number(embedder, number, slot), np.asarray(entry.vectors, np.float32)
-    session.execute(_ADD, (row, number, embedder, slot, entry.digest, blob.tobytes()))
+    row = session.dialect.vectors_number(embedder, number, slot)
+    session.execute(_ADD, (row, number, embedder, slot, entry.digest, sealed(entry.vectors).tobytes()))
     record = changed(record_of(session, namespace, slot), vectors=passages)
     session.execute("UPDATE records SET record = ? WHERE namespace = ? AND slot = ?", (record, number, slot))
     session.execute(

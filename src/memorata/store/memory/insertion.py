@@ -23,6 +23,7 @@ import numpy as np
 from memorata.index.codes import Floats
 from memorata.index.record import RECORD, encoded_terms, packed
 from memorata.index.segments import Embedder
+from memorata.index.vector_rows import sealed
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store import rows
@@ -126,16 +127,16 @@ def add_vectors(
     `place`: the number of the embedder, that of the namespace, and the first slot.
     """
     embedder, number, first = place
-    rows, digest_bytes, row_bytes = matrix.data.cast("B"), len(digests[0]), matrix.nbytes // len(matrix)
+    rows, digest_bytes = sealed(matrix), len(digests[0])
     for start in range(0, len(matrix), _ROWS_PER_STATEMENT):
         batch = digests[start : start + _ROWS_PER_STATEMENT]
         slot, count = first + start, len(batch)
-        vectors = rows[start * row_bytes : (start + count) * row_bytes]
+        vectors = rows[start : start + count].data.cast("B")
         session.execute(
             _ADD_VECTORS,
             (
                 *(count, session.dialect.vectors_number(embedder, number, slot), number, embedder, slot),
-                *(b"".join(batch), digest_bytes, vectors, row_bytes),
+                *(b"".join(batch), digest_bytes, vectors, vectors.nbytes // count),
             ),
         )
 

@@ -7,11 +7,10 @@ from contextlib import nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
-
 from memorata.index.codes import Floats
 from memorata.index.record import Records, unpacked
 from memorata.index.segments import Embedder
+from memorata.index.vector_rows import is_sound, unsealed
 from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.database import Database, Session, Statement
@@ -100,9 +99,9 @@ def cached_vectors(
         statement = _VECTORS_BY_NUMBER, (number, session.dialect.array(keys), embedder[0])
     wanted = frozenset(digests)
     return {
-        digest: np.frombuffer(blob, np.float32).reshape(-1, embedder[1])
+        digest: unsealed(blob, embedder[1])
         for digest, blob in session.execute(*statement).fetchall()
-        if digest in wanted
+        if digest in wanted and is_sound(blob, embedder[1])
     }
 
 

@@ -20,6 +20,7 @@ from memorata.index.codes import Floats
 from memorata.index.record import FIELDS, FORGOTTEN, packed
 from memorata.index.record import changed as changed_record
 from memorata.index.segments import TAIL, Embedder
+from memorata.index.vector_rows import sealed
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import Memory
 from memorata.store.database import Session, Statement
@@ -327,12 +328,8 @@ def _lone_rows(batch: Sequence[Entry], embedder: Embedder | None) -> Floats | No
 def _written(batch: Sequence[Entry], matrix: Floats | None) -> list[bytes | memoryview | None]:
     """Return the vectors of each memory as its row has them; None for one without."""
     if matrix is None:
-        return [
-            None if entry.vectors is None else np.asarray(entry.vectors, np.float32).tobytes()
-            for entry in batch
-        ]
-    whole, width = matrix.data.cast("B"), matrix.nbytes // len(matrix)
-    return [whole[start : start + width] for start in range(0, whole.nbytes, width)]
+        return [None if entry.vectors is None else sealed(entry.vectors).tobytes() for entry in batch]
+    return [row.data.cast("B") for row in sealed(matrix)]
 
 
 def _session_numbers(session: Session, number: int, names: set[str]) -> dict[str, int]:
