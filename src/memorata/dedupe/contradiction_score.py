@@ -274,12 +274,13 @@ def _pair(
     other = bool(added) or a.negative != b.negative or ended
     changed = "changed" in b.flags and other and (bool(common) or _tells_change(b))
     value_ended = ends_value(a, b)
+    prefers = opinions == 2 and a.sign == b.sign and changed and prefers_another(a, b)
     corrects = (
         "corrected" in b.flags
         and same_head(a, b)
         and (a.value.keys() != b.value.keys() or a.negative != b.negative)
     )
-    if not (topic or plain or classes or rule or opposite or value_ended or corrects) or (
+    if not (topic or plain or classes or rule or opposite or value_ended or corrects or prefers) or (
         not classes & _KIN and not (value_ended and not b.relative) and _relatives(a, b)
     ):
         return None
@@ -346,7 +347,7 @@ def _pair(
         "topic_changed": float(changes_topic(a, b)),
         "value_ended": float(value_ended),
         "replaced": replaces_value(a, b),
-        "prefers": float(opinions == 2 and a.sign == b.sign and changed and prefers_another(a, b)),
+        "prefers": float(prefers),
         "corrects": float(corrects),
     }
     return [row[name] for name in FEATURES]

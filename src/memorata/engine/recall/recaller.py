@@ -52,7 +52,7 @@ from memorata.index.record import replaced
 from memorata.model import checks
 from memorata.model.hit import Hit
 from memorata.rank.records import best_sessions
-from memorata.text.dates import AnchorExtractor
+from memorata.text.dates import AnchorExtractor, tells_past
 from memorata.text.language import familiarity
 from memorata.text.queries import QueryClassifier, has_content, without_false_start
 from memorata.text.tokens import folded
@@ -360,9 +360,10 @@ class Recaller:
         scope = scope_of(view, named, zone)
         if scope is not None and scope.empty and request.period is None:
             # "In April" in a query of March may mean the next one: it does where the last one has no
-            # memories.
+            # memories, and in a query that is not about the past.
             ahead = scope_of(view, read(self.anchors, self.runtime.analyser, nearest=True), zone)
-            scope = ahead if ahead is not None and not ahead.empty else scope
+            if ahead is not None and (not ahead.empty or not tells_past(query.text)):
+                scope = ahead
         return scope, named.failure
 
     def _degraded(self, request: Request, failures: Sequence[str], pending: int) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ A period that a query names restricts the search, with a soft edge: memories wit
 (:func:`memorata.rank.temporal.nearness`) below a tenth are not searched at all, and the others are lowered by
 their distance. Where nothing inside passes, the whole namespace is searched again, the closest in time first,
 and the result says so. A period before all memories ("in 1942") can only be mentioned by them: it restricts
-nothing, and memories that mention it come first.
+nothing, and memories that mention it come first. Of a period ahead of all memories ("next week") are those
+that are dated or mention a time in it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from memorata.index.lexical import LexicalQuery
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.entity import Period
 from memorata.rank.bm25 import BM25
-from memorata.rank.temporal import closeness, nearness
+from memorata.rank.temporal import closeness, nearness, proximity
 from memorata.text.analysers import Analyser
 from memorata.text.dates import (
     NAMES_A_TIME,
@@ -57,6 +58,8 @@ _MAX_QUERY_SENTENCES: Final = 3
 """A longer text is a conversation, not a query about a time."""
 _MENTIONED_WEIGHT: Final = 1 / 6
 """The same for a period without memories of its own."""
+_PLANNED_NEARNESS: Final = 0.8
+"""Nearness to a period ahead of a memory that mentions it and is dated otherwise."""
 _UNTIMED_NEARNESS: Final = 0.5
 """Nearness of a memory that mentions no time to a period without memories of its own."""
 
@@ -181,6 +184,9 @@ def time_of_event(
     names = " ".join(word for word in _WORD.findall(reference.event) if word[0].isupper())
     needed = set(analyser.tokens(names))
     terms = analyser.tokens(reference.event)
+    if reference.clause:
+        # A verb names an event less surely than a name does: all of its words count, and a known date.
+        needed = set(terms)
     if not needed:
         return NamedTime()
     query = LexicalQuery(dict.fromkeys(terms, 1.0), {"content": 1.0, "entities": 0.5}, (), BM25())
@@ -189,6 +195,8 @@ def time_of_event(
         if not needed <= set(analyser.tokens(memory.content)):
             continue
         periods = [time.period for time in named_times(memory.content, memory.created_at) if not time.vague]
+        if reference.clause and not periods and memory.valid_from is None:
+            continue
         start, end = (periods[0].start, periods[0].end) if periods else (memory.event_time, memory.event_time)
         sides = {
             "before": Period(_EARLIEST, start),
@@ -238,7 +246,12 @@ def scope_of(view: Index, named: NamedTime, zone: tzinfo) -> TimeScope | None:
     start, end = period.start.timestamp() - around, period.end.timestamp() + around
     # An event time that the text does not mention was passed by the caller of `remember`.
     stated = (event >= start) & (event < end) & ~mentioned[slots] & (event != created)
-    if not slots.size or ((created.min() > end or created.max() < start) and not stated.any()):
+    if slots.size and created.max() < start:
+        # What lies ahead of all memories is an agenda: only what is planned for it is of it.
+        near[slots] = np.maximum(proximity(event, period), _PLANNED_NEARNESS * mentioned[slots])
+        planned = TimeScope(named, period, near, restricts=True)
+        return planned if planned.holds(slots) else planned.opened(view)
+    if not slots.size or (created.min() > end and not stated.any()):
         timed = _mentioning(view, slots, len(records), (NAMES_A_TIME,))
         mentions_only = TimeScope(named, period, near, restricts=False)
         if not mentions_only.holds(slots):

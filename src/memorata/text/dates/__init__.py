@@ -10,7 +10,8 @@ How it is decided, where it could be decided otherwise:
 * A month, a season, a holiday or a day without a year is the latest that has begun. A weekday after "on" is
   the latest up to today; "last" is before today, "next" after today, "this" of this week.
 * A statement, where `nearest` is asked for, lies ahead after "will", "going to" and their like in the
-  same clause, and where it "is on" a day; otherwise it is the nearest.
+  same clause, where it "is on" a day, and after a verb in the present ("comes on Monday"); after one in the
+  past it is the latest weekday. Otherwise it is the nearest.
 * "before" ends where the phrase begins and starts at :data:`~memorata.text.dates.calendar.FIRST_DAY`;
   "after" begins where the phrase ends, "since" where it begins, and both go on through today, or if they lie
   ahead to :data:`~memorata.text.dates.calendar.LAST_DAY`; "until" includes the phrase.
@@ -201,6 +202,15 @@ def time_expressions(
         spans += [span._replace(start=span.start + start, end=span.end + start) for span in inside]
     expressions = (_expression(text, span, now) for span in spans)
     return tuple(expression for expression in expressions if expression is not None)
+
+
+def tells_past(text: str) -> bool:
+    """Return whether a word of a text puts it in the past: "did", "war", "fue"."""
+    language = languages().get(detect(text))
+    if language is None:
+        return False
+    words = rf"(?<!\w)(?:{language.vocabulary.past}|{language.vocabulary.told})(?!\w)"
+    return re.search(words, text, re.IGNORECASE) is not None
 
 
 def date_terms(period: Period, zone: tzinfo = UTC) -> str:

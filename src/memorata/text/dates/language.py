@@ -89,6 +89,8 @@ class Vocabulary:
       weeks".
     - `ahead`: an expression for the end of what stands before a phrase that is still to come: "will meet on
       ".
+    - `present`: the same of a statement in the present: "comes on ".
+    - `told`: an expression for words that tell what happened: "came".
     """
 
     month: Mapping[str, int] = field(default_factory=dict)
@@ -106,6 +108,8 @@ class Vocabulary:
     counted: str = _NEVER
     denial: str = _NEVER
     ahead: str = _NEVER
+    present: str = _NEVER
+    told: str = _NEVER
     past: str = _NEVER
     """An expression for words that put a question in the past: "did"."""
     boundaries: Sequence[str] = (_LEFT, _RIGHT)

@@ -402,7 +402,11 @@ def _span(count: str, hours: bool) -> timedelta:
 _BOUNDS: Final = ("before", "after", "since", "during")
 _EVENT_CUES: Final = tuple(word for table in _QUERY_TIMES["events"] for word in table["words"])
 _PATTERNS: Final = tuple(
-    (bound, rf"(?i)(?<!\w){word}\s{{1,3}}(?:{table['particular']})\s{{1,3}}(?P<event>[^,;.!?¿]{{3,80}})")
+    (
+        bound,
+        table.get("clause", False),
+        rf"(?i)(?<!\w){word}\s{{1,3}}(?:{table['particular']})\s{{1,3}}(?P<event>[^,;.!?¿]{{3,80}})",
+    )
     for table in _QUERY_TIMES["events"]
     for bound, word in zip(_BOUNDS, table["words"], strict=True)
 )
@@ -415,6 +419,8 @@ class EventReference(NamedTuple):
     end: int
     bound: str
     event: str
+    clause: bool = False
+    """Whether a verb tells the event, as in "before we moved", and not a noun."""
 
 
 def event_reference(text: str) -> EventReference | None:
@@ -429,8 +435,8 @@ def event_reference(text: str) -> EventReference | None:
     if not any(cue in lower for cue in _EVENT_CUES):
         return None
     references = [
-        EventReference(match.start(), match.end(), bound, match["event"].strip())
-        for bound, pattern in _PATTERNS
+        EventReference(match.start(), match.end(), bound, match["event"].strip(), clause)
+        for bound, clause, pattern in _PATTERNS
         if (match := _compiled(pattern).search(text)) is not None
     ]
     return min(references, default=None)

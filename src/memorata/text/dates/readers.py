@@ -87,13 +87,19 @@ class Phrase:
             return not self.written(group).istitle()
         return word in self.vocabulary.never_title and self.written(group).istitle()
 
-    def lies_ahead(self, days: Days) -> bool:
-        """Return whether days are over that the words before them put in the future: "will be on Monday"."""
-        if not self.nearest or days.after > self.today:
-            return False
+    def tense(self) -> int:
+        """Return 1 where the words before put it in the future, -1 where in the past, 0 where in neither.
+
+        "Will be on Monday" and "comes on Monday" are about the next, "came on Monday" is about the last.
+        """
         start = self.match.start()
-        before = self.original[max(0, start - _CLAUSE) : start]
-        return re.search(rf"(?:{self.vocabulary.ahead})$", before) is not None
+        before = re.split(r"[,;:.!?\n]", self.original[max(0, start - _CLAUSE) : start])[-1]
+        words = self.vocabulary
+        if re.search(rf"(?:{words.ahead})$", before):
+            return 1
+        if re.search(rf"(?<!\w)(?:{words.told})(?!\w)", before):
+            return -1
+        return 1 if re.search(rf"(?:{words.present})$", before) else 0
 
 
 Reader = Callable[[Phrase], Reading | None]
@@ -155,8 +161,12 @@ def weekday(phrase: Phrase) -> Reading:
     """Read "last Tuesday"; "Tuesday" alone needs a preposition."""
     which = phrase.which()
     days = calendar.weekday(phrase.today, phrase.value("weekday"), which, phrase.nearest)
-    if which is None and phrase.lies_ahead(days):
-        days = calendar.weekday(phrase.today, phrase.value("weekday"), 1)
+    if which is None and phrase.nearest:
+        tense = phrase.tense()
+        if tense > 0 and days.after <= phrase.today:
+            days = calendar.weekday(phrase.today, phrase.value("weekday"), 1)
+        elif tense < 0 and days.first > phrase.today:
+            days = calendar.weekday(phrase.today, phrase.value("weekday"), None)
     return Reading("weekday", days, strong=which is not None)
 
 
@@ -356,7 +366,7 @@ def _recurring(phrase: Phrase, kind: str, make: Callable[[int], Days], strong: b
         return Reading(kind, make(year), strong)
     which = phrase.which()
     days = calendar.recurring(make, phrase.today, which, phrase.nearest)
-    if which is None and phrase.lies_ahead(days):
+    if which is None and phrase.nearest and days.after <= phrase.today and phrase.tense() > 0:
         days = calendar.recurring(make, phrase.today, 1)
     return Reading(kind, days, strong, make if which is None else None)
 

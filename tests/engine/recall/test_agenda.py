@@ -1,0 +1,105 @@
+"""Appointments by the time of the event: what is planned in a period first, and a note where nothing is."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+import memorata
+from memorata.engine import Engine
+
+NOW = datetime(2026, 11, 18, 10, tzinfo=UTC)
+"""A Wednesday."""
+
+
+class Clock:
+    now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["lexical", "builtin"])
+def memory(request: pytest.FixtureRequest, clock: Clock) -> Iterator[Engine]:
+    with memorata.open(":memory:", embedder=request.param, clock=clock) as engine:
+        yield engine
+
+
+@pytest.fixture
+def agenda(memory: Engine, clock: Clock) -> Engine:
+    for days, text in (
+        (400, "The rota for next week: Anna on Monday, appointments desk on Tuesday."),
+        (300, "We moved to Valencia on 3 March 2026."),
+        (300, "I had a cat named Tom."),
+        (100, "My cat is called Minka."),
+        (40, "I had an appointment at the tax office."),
+        (40, "Ann likes appointments in the morning."),
+        (2, "I have a dentist appointment on 25 November at nine."),
+        (2, "I bought a lamp."),
+    ):
+        clock.now = NOW - timedelta(days=days)
+        memory.remember(text)
+    clock.now = NOW
+    return memory
+
+
+def test_a_period_ahead_has_what_is_planned_in_it(agenda: Engine) -> None:
+    result = agenda.recall("Do I have any appointments next week?")
+    assert [hit.memory.content for hit in result.hits] == [
+        "I have a dentist appointment on 25 November at nine."
+    ]
+    assert result.period is not None
+    assert (result.period.restricts, result.period.empty, result.period.inside) == (True, False, 1)
+
+
+def test_a_period_ahead_without_plans_says_so(agenda: Engine) -> None:
+    result = agenda.recall("Do I have any appointments in December?")
+    assert result.period is not None
+    assert (result.period.start.year, result.period.empty) == (2026, True)
+    assert result.period.note.startswith("nothing found of “December” (2026-12-01 to 2026-12-31)")
+    assert result.period.note in str(result)
+
+
+def test_a_move_dates_what_was_before_it(agenda: Engine) -> None:
+    result = agenda.recall("What was my cat called before we moved?")
+    assert result.period is not None
+    assert (result.period.phrase, result.period.end.date()) == ("before we moved", date(2026, 3, 3))
+    assert result.hits[0].memory.content == "I had a cat named Tom."
+    # Of a race nothing is known.
+    assert agenda.recall("What was my cat called before we raced?").period is None
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("The plumber comes on Monday.", date(2026, 11, 23)),
+        ("The plumber is coming on Monday.", date(2026, 11, 23)),
+        ("I see the dentist on Tuesday.", date(2026, 11, 24)),
+        ("The plumber will come on Thursday.", date(2026, 11, 19)),
+        ("Der Klempner kommt am Montag.", date(2026, 11, 23)),
+        ("Wir treffen Anna am Dienstag.", date(2026, 11, 24)),
+        ("El fontanero viene el lunes.", date(2026, 11, 23)),
+        ("The plumber came on Friday.", date(2026, 11, 13)),
+        ("I met Ann on Thursday.", date(2026, 11, 12)),
+        ("The plumber repaired the sink on Thursday.", date(2026, 11, 12)),
+        ("Der Klempner kam am Donnerstag.", date(2026, 11, 12)),
+        ("El fontanero vino el jueves.", date(2026, 11, 12)),
+    ],
+)
+def test_the_tense_says_which_weekday_it_is(memory: Engine, text: str, day: date) -> None:
+    valid_from = memory.remember(text).valid_from
+    assert valid_from is not None
+    assert valid_from.date() == day
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The shop is closed on Wednesday afternoons.", "We are closed on Monday mornings."],
+)
+def test_a_habit_is_no_date(memory: Engine, text: str) -> None:
+    assert memory.remember(text).valid_from is None
