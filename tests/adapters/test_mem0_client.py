@@ -70,7 +70,9 @@ def test_every_verb(client: Any) -> None:
         ("UPDATE", "I drink milk."),
         ("DELETE", None),
     ]
-    assert [(each["type"], each["name"]) for each in client.users()["results"]] == [("user", "bob")]
+    assert [(each["type"], each["id"], each["name"]) for each in client.users()["results"]] == [
+        ("user", "bob", "bob")
+    ]
     client.batch_delete([{"memory_id": cello["id"]}])
     client.add("Anna sings.", user_id="anna")
     client.delete_all(user_id="anna")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memorata.http.errors import error_response, problem
-from memorata.model.errors import StoreReadOnly
+from memorata.model.errors import MissingExtra, StoreReadOnly
 
 DOCS = (Path(__file__).parents[2] / "docs" / "http.md").read_text("utf-8")
 COMMANDS = "\n".join(re.findall(r"^```sh\n(.*?)^```", DOCS, re.M | re.S))
@@ -63,8 +63,9 @@ def test_every_command_works_as_it_stands(address: str, tmp_path: Path) -> None:
 def test_every_problem_is_listed() -> None:
     listed = re.findall(r"^\| (\d+) \| `(memorata:[\w-]+)`", DOCS, re.M)
     answers = [problem(status) for status in range(400, 600)]
-    # One status, and another word: what no key may do.
+    # One status, and another word: what no key may do, and what is not installed.
     answers.append(error_response(StoreReadOnly("m.db", "it may not be written"), ""))
+    answers.append(error_response(MissingExtra("The server", "server"), ""))
     known = {(str(answer.status_code), json.loads(bytes(answer.body))["type"]) for answer in answers}
     assert len(set(listed)) == len(listed)
     assert set(listed) == {(status, word) for status, word in known if word != "memorata:error"}

@@ -96,9 +96,11 @@ def test_what_the_platform_has_alone_is_refused(mem0: TestClient) -> None:
         (mem0.patch(route, json={"custom_instructions": "x"}), "nothing to configure"),
         (mem0.post("/mem0/v1/feedback/", json={"memory_id": "m", "feedback": "POSITIVE"}), "/v1/feedback"),
         (mem0.post("/mem0/v1/exports/", json={"schema": {}}), "no exports"),
+        (mem0.get("/mem0/api/v1/webhooks/projects/mem0/"), "no webhooks"),
     ):
         assert answer.status_code == 501
         assert reason in answer.json()["detail"]
+        assert answer.json()["title"] == "This server does not offer that"
 
 
 def test_errors_are_json_with_a_detail(mem0: TestClient) -> None:

@@ -81,11 +81,14 @@ _TITLES: Final[Mapping[int, tuple[str, str]]] = {
     422: ("invalid", "The request cannot be carried out as it is"),
     429: ("too-many", "Too many requests"),
     500: ("internal", "Something went wrong in the server"),
-    501: ("not-installed", "A package that this needs is not installed"),
+    501: ("not-offered", "This server does not offer that"),
     503: ("unavailable", "The server cannot do this now"),
     504: ("took-too-long", "The answer was not there in time"),
 }
-_TITLES_BY_CODE: Final = {"read-only": "This memory can only be read"}
+_TITLES_BY_CODE: Final = {
+    "not-installed": "A package that this needs is not installed",
+    "read-only": "This memory can only be read",
+}
 
 
 def problem(

@@ -33,6 +33,7 @@ _NOT_CONFIGURED: Final = "There is nothing to configure: memories are stored as 
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _REASONS: Final = {
     "feedback": "feedback is about a hit of a recall, and goes to /v1/feedback with the id of the recall",
+    "webhooks": "it has no webhooks",
     "projects": "a project is a namespace, and there is nothing to configure",
 }
 """Why a route of mem0's platform is refused, by a part of its path."""
@@ -320,7 +321,5 @@ async def configure(context: Administering) -> Json:
 async def refuse(request: Request, rest: str) -> Json:
     """Refuse what only mem0's platform has; 404 would tell a client that a memory is not there."""
     part = next((name for name in _REASONS if name in rest), "")
-    reason = _REASONS.get(
-        part, "it has no exports, webhooks, summaries, profiles and jobs of mem0's platform"
-    )
+    reason = _REASONS.get(part, "it has no exports, summaries, profiles and jobs of mem0's platform")
     raise HTTPException(501, f"Memorata does not offer {request.method} {request.url.path}: {reason}")

@@ -224,10 +224,10 @@ class Memory:
         for memory in self._listed(None):
             counts.update((name, str(memory.metadata[name])) for name in SCOPES if name in memory.metadata)
         rows = [
-            {"type": scope.removesuffix("_id"), "name": name, "total_memories": count}
+            {"id": name, "type": scope.removesuffix("_id"), "name": name, "total_memories": count}
             for (scope, name), count in sorted(counts.items())
         ]
-        return {"results": rows, "count": len(rows)}
+        return {"results": rows, "count": len(rows), "next": None, "previous": None}
 
     def update(
         self,
