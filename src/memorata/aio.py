@@ -163,6 +163,7 @@ class AsyncAdmin(_Facet[Admin]):
     """The facet `admin`, awaited."""
 
     check = _threaded(Admin.check)
+    set_trust = _threaded(Admin.set_trust)
     stats = _threaded(Admin.stats)
     namespaces = _threaded(Admin.namespaces)
     changes = _threaded(Admin.changes)

@@ -62,7 +62,14 @@ class MemorataVectorStore(VectorStore):
         if not len(contents) == len(about) == len(names):
             raise ValueError(f"{len(contents)} texts, {len(about)} metadatas and {len(names)} ids do not fit")
         for name, content, metadata in zip(names, contents, about, strict=True):
-            self.engine.put(name, content, namespace=self.namespace, metadata={"document": metadata})
+            self.engine.put(
+                name,
+                content,
+                namespace=self.namespace,
+                category="document",
+                source={"role": "document"},
+                metadata={"document": metadata},
+            )
         return names
 
     def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool | None:

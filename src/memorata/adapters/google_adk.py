@@ -82,7 +82,7 @@ class MemorataMemoryService(BaseMemoryService):
             if entry.id is not None:
                 item["id"] = entry.id
             if entry.author is not None:
-                item["source"] = {"speaker": entry.author}
+                item["source"] = {"speaker": entry.author, "role": entry.content.role or ""}
             if entry.timestamp is not None:
                 item["created_at"] = datetime.fromisoformat(entry.timestamp).astimezone(UTC)
             items.append(item)
@@ -122,7 +122,9 @@ def _event_fields(event: Event, session: str, place: int | None) -> dict[str, An
     fields = message_fields(
         stable_id("adk", session, event.id), event.author or "", message_text(_text(event.content)), session
     )
-    fields["source"]["position"] = place
+    # An agent goes by its own name.
+    role = event.content.role if event.content is not None else None
+    fields["source"] |= {"position": place, "role": role or ("user" if event.author == "user" else "model")}
     return {**fields, "created_at": datetime.fromtimestamp(event.timestamp, UTC)}
 
 

@@ -61,6 +61,8 @@ class MemorataSession:
                     "metadata": {"item": dict(item)},
                     "source": {
                         "speaker": str(item.get("role") or ""),
+                        # What has no role is a call of a tool, or its result.
+                        "role": str(item.get("role") or "tool"),
                         "session": self.session_id,
                         "position": start + number,
                     },

@@ -36,7 +36,9 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "Entities, graph, place and time": "relate entities paths communities hubs near cells timeline",
         "Remove": "about purge-entity",
     },
-    "lifecycle": {"Keep in order": "pin unpin used confirm maintain consolidate duplicates contradictions"},
+    "lifecycle": {
+        "Keep in order": "pin unpin used confirm set-trust maintain consolidate duplicates contradictions"
+    },
     "transfer": {
         "Files": "import export copy",
         "Look around": "namespaces",

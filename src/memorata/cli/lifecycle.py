@@ -1,4 +1,4 @@
-"""The lifecycle of memories: pin, unpin, used, confirm, maintain, consolidate; duplicates, contradictions."""
+"""Memories in order: pin, unpin, used, confirm, set-trust, maintain, consolidate, and what repeats."""
 
 from __future__ import annotations
 
@@ -40,6 +40,19 @@ def used(session: Session, ids: MemoryIds) -> None:
 def confirm(session: Session, ids: MemoryIds) -> None:
     """Record that memories are true, still or again, which raises their confidence."""
     _apply(session, "confirm", ids, "confirmed", "Confirmed")
+
+
+def set_trust(
+    session: Session,
+    ids: MemoryIds,
+    untrusted: bool = Option(False, "--untrusted", help="Take the trust away instead."),
+) -> None:
+    """Trust what a tool, a page or an unknown speaker said: it counts like the user's words."""
+    with session.memory() as engine:
+        whole_ids = ids_of(engine, ids)
+        engine.admin.set_trust(*whole_ids, trusted=not untrusted)
+    done = "Took the trust away from" if untrusted else "Trusted"
+    session.output.changed("untrusted" if untrusted else "trusted", whole_ids, done)
 
 
 def maintain(

@@ -49,7 +49,10 @@ _LONG_TEXT: Final = 20_000
 _MAX_LISTED: Final = 20
 
 Content = Annotated[list[str], Argument(metavar="TEXT", help="The content; - reads it from stdin.")]
-Speaker = Annotated[str | None, Option("--speaker", help="The speaker.")]
+Speaker = Annotated[
+    str | None, Option("--speaker", help="user, assistant, or a declared person; any other is not trusted.")
+]
+Role = Annotated[str | None, Option("--role", help="The speaker's role: user, assistant, tool, …")]
 Selected = Annotated[
     list[str] | None, Argument(metavar="ID", help="The memories: their ids, or parts of them.")
 ]
@@ -82,6 +85,7 @@ def remember(
     session: Session,
     text: Content,
     speaker: Speaker = None,
+    role: Role = None,
     session_name: str | None = Option(None, "--session", help="The conversation it is from."),
     link: str | None = Option(None, help="Where to read it again."),
     expires: datetime | None = Option(None, help="When it expires."),
@@ -89,7 +93,7 @@ def remember(
     **options: Unpack[FieldOptions],
 ) -> None:
     """Remember one thing, word for word."""
-    source = _present({"speaker": speaker, "session": session_name, "link": link})
+    source = _present({"speaker": speaker, "role": role, "session": session_name, "link": link})
     fields = _fields(options) | _present({"source": source or None, "expires_at": expires, "id": id})
     content = text_of(text)
     with session.memory(create=True, embed=True) as engine:
@@ -100,10 +104,16 @@ def remember(
 
 
 def correct(
-    session: Session, id: MemoryId, text: Content, speaker: Speaker = None, **options: Unpack[DetailOptions]
+    session: Session,
+    id: MemoryId,
+    text: Content,
+    speaker: Speaker = None,
+    role: Role = None,
+    **options: Unpack[DetailOptions],
 ) -> None:
     """Supersede a memory by a new one; the old one stays in its history."""
-    fields = _fields(options) | ({} if speaker is None else {"source": {"speaker": speaker}})
+    source = _present({"speaker": speaker, "role": role})
+    fields = _fields(options) | _present({"source": source or None})
     content = text_of(text)
     with session.memory(embed=True) as engine:
         old = memory_of(engine, id)
@@ -302,6 +312,8 @@ def _report(session: Session, verb: str, memory: Memory) -> None:
         output.show(f"{verb} · id {short_id(memory.id)}")
     else:
         output.result(memory_json(memory), memory.id)
+    if memory.untrusted:
+        output.say("It is untrusted, by its source: it counts less, and is never taken for an instruction.")
     if memory.embedder:
         output.say(f"embedded by {embedder_name(memory.embedder)} · {session.settings.db}")
     else:

@@ -249,9 +249,10 @@ def short_id(id_: str) -> str:
 
 
 def byline(memory: Memory, *, dated: bool = True) -> str:
-    """Return speaker, category, day, tags and id in a line."""
+    """Return speaker, mark, category, day, tags and id in a line."""
     day = f"{memory.event_time.day} {memory.event_time:%b %Y}" if dated else ""
-    parts = [memory.source.speaker, memory.category, day, *(f"#{tag}" for tag in memory.tags)]
+    mark = "untrusted" if memory.untrusted else ""
+    parts = [memory.source.speaker, mark, memory.category, day, *(f"#{tag}" for tag in memory.tags)]
     return " · ".join(visible(part) for part in (*filter(None, parts), f"id {short_id(memory.id)}"))
 
 
@@ -317,6 +318,8 @@ def details(memory: Memory, hidden: str, confidence: float | None = None) -> lis
         ("tags", ", ".join(memory.tags)),
         ("entities", ", ".join(memory.entities)),
         ("speaker", source.speaker),
+        ("role", source.role),
+        ("untrusted", "yes" if memory.untrusted else ""),
         ("session", source.session),
         ("position", source.position),
         ("link", source.link),

@@ -53,7 +53,7 @@ def judge(
     The first rule that applies decides:
 
     1. Either is a turn of a transcript: distinct.
-    2. Their speakers, places or occasions differ, or they have no entity in common: distinct.
+    2. Their speakers, trust, places or occasions differ, or they have no entity in common: distinct.
     3. The cosine, or the Jaccard index (a higher one where there are no vectors), is too low: distinct.
     4. :func:`~memorata.dedupe.decisions.decide`: corrections, categories, confidences. A correction wins
        over what it repeats and over what it contradicts, and over nothing else.
@@ -101,6 +101,8 @@ def _occasion(a: Memory, b: Memory) -> str:
         return "A turn of a transcript is an event of its own."
     if a.source.speaker and b.source.speaker and a.source.speaker != b.source.speaker:
         return "Two speakers said them."
+    if a.untrusted != b.untrusted:
+        return "One of them is trusted, the other is not."
     if a.place != b.place and a.place is not None and b.place is not None:
         return "They are from two places."
     if not (is_correction(a) or is_correction(b)):

@@ -28,7 +28,7 @@ from memorata.embed.port import (
 )
 from memorata.engine.embedding import DIMENSION, CurrentEmbedder, Service, address, cached_vectors
 from memorata.engine.runtime import HeldLease, Runtime
-from memorata.engine.write.purge import Purge
+from memorata.engine.write.purge import Purge, checked_ids
 from memorata.engine.write.terms import embedded_text, note_words_read, outdated_words
 from memorata.model import checks
 from memorata.model.errors import EmbedderError, MissingExtra, ServiceUnreachable, WorkUnderWay
@@ -120,6 +120,33 @@ class Admin:
         if outdated and repair:
             note_words_read(self._store)
         return [outdated, *problems] if outdated else problems
+
+    def set_trust(self, *ids: str, trusted: bool = True, namespace: str | None = None) -> None:
+        """Trust memories whose source says nothing for them, or take the trust away; all or none.
+
+        What a tool, a page or an unknown speaker said is untrusted from the start, and nothing else changes
+        that. A memory that is trusted keeps its category until `update` gives it another one.
+
+        Parameters
+        ----------
+        *ids
+            Which memories.
+        trusted
+            Whether their words count like the user's from now on.
+        namespace
+            Whose memories; None for the engine's.
+        """
+        path, checked = self._runtime.path(namespace), checked_ids(ids)
+        checks.flag("trusted", trusted)
+
+        def change() -> None:
+            with self._store.together():
+                for memory in self._store.get(path, checked):
+                    changed = replace(memory, untrusted=False) if trusted else memory.distrusted()
+                    if changed != memory:
+                        self._store.update(changed, memory.version, self._runtime.terms_of)
+
+        self._runtime.run([path], change)
 
     def stats(self) -> Mapping[str, Any]:
         """Return how much is in the store and how large it is."""

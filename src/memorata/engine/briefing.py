@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from memorata._frozen import frozen
 from memorata.engine.recall.result import tokens
 from memorata.model import checks
-from memorata.model.memory import UNTRUSTED, Memory
+from memorata.model.memory import Memory
 from memorata.store.entries import Page
 
 Section: TypeAlias = Literal[
@@ -89,7 +89,7 @@ def _candidates(section: Section, pages: Pages, now: datetime) -> Iterable[Memor
         conditions = {"importance": {">=": _MIN_IMPORTANCE}}
     elif section in _MAX_AGE:
         conditions = {"created_at": {">=": (now - _MAX_AGE[section]).isoformat()}}
-    conditions["tags"] = {"none": [UNTRUSTED]}
+    conditions["untrusted"] = False
     memories = pages(filter=conditions, limit=_MAX_CANDIDATES).memories
     if section == "unfinished":
         # Loaded on demand: its patterns take 5 ms to compile.

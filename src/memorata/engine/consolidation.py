@@ -178,6 +178,7 @@ class Consolidation:
             "tier": Tier.SEMANTIC,
             "confidence": min(memory.confidence for memory in group),
             "importance": max(memory.importance for memory in group),
+            "untrusted": any(memory.untrusted for memory in group),
             "valid_from": min(memory.event_time for memory in group),
             "metadata": {
                 SUMMARY_OF: [memory.id for memory in group],

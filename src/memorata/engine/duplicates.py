@@ -407,7 +407,9 @@ def _notes(
 def _merged_fields(sources: Sequence[Memory]) -> dict[str, object]:
     """Return what a merged memory has from those it joins, the surest first, and which those are."""
     keep = sources[0]
-    names = ("category", "tier", "confidence", "importance", "source", "valid_from", "valid_to")
+    names = (
+        "category", "tier", "confidence", "importance", "untrusted", "source", "valid_from", "valid_to",
+    )  # fmt: skip
     ends = [source.expires_at for source in sources if source.expires_at is not None]
     return {name: getattr(keep, name) for name in names} | {
         "tags": tuple(dict.fromkeys(tag for source in sources for tag in source.tags)),

@@ -124,7 +124,7 @@ class Engine(Parts):
         def write() -> Memory:
             old = self.get(id, namespace=namespace)
             checks.text("content", content)
-            fields = self._writer.inherited(old, content, pinned=bool(details.get("pinned")))
+            fields = self._writer.inherited(old, content, details)
             return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(fields | details))
 
         return self.store.attempt(write)[0]

@@ -88,7 +88,9 @@ class Parts:
         self.recipe = self.recipes.default
         self._names = names = NameIndex(store, extractor)
         mentioned = None if extractor is None else names.mentioned_by_all
-        drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
+        drafts = Drafts(
+            clock, random_bits, mentioned, dated if read_dates else None, redact, is_person=names.is_person
+        )
         log_settings = Logging() if logging is None else logging
         self.recall_log = RecallLog(store, log_settings, random_bits, drafts.clean_text)
         self.feedback = FeedbackLog(runtime, self.recall_log)

@@ -203,7 +203,10 @@ class Recipe:
         float, _reranking("What old talks with an assistant lose if a query goes on with one.", 0, 1)
     ] = 0.0
     untrusted_weight: Annotated[
-        float, _reranking("What is tagged untrusted counts times this; 0 leaves it out.", 0, 1)
+        float,
+        _reranking(
+            "What is untrusted (tools, pages, unknown speakers) counts times this; 0 leaves it out.", 0, 1
+        ),
     ] = 1.0
     quality: Annotated[str, _reranking("How the memory's own quality joins in.", choices=FORMS)] = "none"
     quality_weight: Annotated[float, _reranking("Weight of quality.", 0, 1)] = 0.20

@@ -101,7 +101,8 @@ class Transfer:
         """
         existing = self._store.known([(memory.namespace, memory.id) for memory in memories])
         fresh = [memory for memory in memories if (memory.namespace, memory.id) not in existing]
-        new = list(map(self._writer.drafts.clean, fresh))
+        drafts = self._writer.drafts
+        new = [drafts.clean(drafts.marked(memory)) for memory in fresh]
         # Embedded before the transaction, which other writers have to wait for.
         with gc_paused():
             entries = self._writer.entries(new)

@@ -109,6 +109,13 @@ def unpin(context: WriteContext, body: schemas.MemoryIds) -> Json:
     return {"done": len(body.ids)}
 
 
+@write_route(router.post, "/trust", answers.DoneAnswer, UPDATE)
+def set_trust(context: AdminContext, body: schemas.TrustChange) -> Json:
+    """Trust what a tool, a page or an unknown speaker said, or take the trust away."""
+    context.engine.admin.set_trust(*body.ids, trusted=body.trusted, namespace=context.namespace)
+    return {"done": len(body.ids)}
+
+
 @write_route(router.post, "/mark_used", answers.DoneAnswer, UPDATE)
 def mark_used(context: WriteContext, body: schemas.MemoryIds) -> Json:
     """Record that memories were of use, which makes them last and count more."""

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memorata.model.errors import IndexCorrupt
-from memorata.model.memory import UNTRUSTED, Memory, Tier
+from memorata.model.memory import MACHINES, Memory, Tier
 from memorata.rank.records import TIER_SALIENCE
 
 FIELDS: Final = ("content", "tags", "entities", "speaker", "dates", "names", "roots")
@@ -37,9 +37,7 @@ GONE: Final = 2
 
 MACHINE: Final = 1
 FOREIGN: Final = 2
-"""Bits of `role`: by an assistant; tagged untrusted."""
-MACHINES: Final = frozenset({"assistant", "ai", "bot", "chatbot", "model", "system", "tool"})
-"""The speakers that are machines, as chat formats call them."""
+"""Bits of `role`: by an assistant; untrusted."""
 ROLES: Final = MACHINES | {"user", "human"}
 """Speakers that are no names."""
 
@@ -111,8 +109,7 @@ def packed(
         _NEVER if memory.valid_to is None else memory.valid_to.timestamp(),
         *((NOWHERE, NOWHERE) if memory.place is None else (memory.place.lat, memory.place.lon)),
         *map(lengths.get, FIELDS, _ZEROS),
-        (MACHINE if source.speaker and source.speaker.casefold() in MACHINES else 0)
-        | (FOREIGN if memory.tags and UNTRUSTED in memory.tags else 0),
+        (MACHINE if source.is_machine else 0) | (FOREIGN if memory.untrusted else 0),
         memory.pinned,
         supported_days(memory),
     )

@@ -142,8 +142,6 @@ def memory_row(
     with_namespace: bool = False,
 ) -> Row:
     """Return a memory as a row of data: its id, its text, and what else is known of it."""
-    from memorata.model.memory import UNTRUSTED
-
     values = {
         "id": memory.id,
         "content": memory.content,
@@ -156,7 +154,7 @@ def memory_row(
         "link": memory.source.link,
         "via": memory.source.via,
         "recorded": None if memory.valid_from is None else memory.created_at.isoformat(timespec="minutes"),
-        "untrusted": UNTRUSTED in memory.tags or None,
+        "untrusted": memory.untrusted or None,
         "superseded_by": memory.superseded_by,
         "confidence": None if confidence is None else round(confidence, 2),
         "section": section,

@@ -115,7 +115,11 @@ class Remember(Arguments):
     expires_at: Time | None = Field(
         None, description="When it should stop being recalled. ISO 8601 with a zone."
     )
-    speaker: str = Field("", max_length=200, description="Who said it.")
+    speaker: str = Field(
+        "",
+        max_length=200,
+        description="Who said it: user, assistant, a person's name, or the tool or page that it is from.",
+    )
     session: str = Field("", max_length=200, description="The conversation it was said in.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, fields, make_dataclass
+from dataclasses import field, fields, make_dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -53,8 +53,10 @@ MAX_METADATA_DEPTH: Final = 64
 class Source:
     """Who said it, in which session, at which turn of it, where to read it again, and how it came in.
 
-    `via` is the interface it was stored through: ``python``, ``cli``, ``http``, ``mcp``, ``web``, ``import``,
-    ``hook`` (captured from a coding agent), ``proxy``; empty where not recorded. Interfaces fill it in.
+    `role` is the speaker's in a chat: ``user``, ``assistant``, ``tool``, …; it goes before the name where
+    trust is decided. `via` is the interface it was stored through: ``python``, ``cli``, ``http``, ``mcp``,
+    ``web``, ``import``, ``hook`` (captured from a coding agent), ``proxy``; empty where not recorded.
+    Interfaces fill it in.
 
     Examples
     --------
@@ -67,9 +69,10 @@ class Source:
     position: int | None = None
     link: str = ""
     via: str = PYTHON
+    role: str = ""
 
     def __post_init__(self) -> None:
-        for argument in ("speaker", "session", "link", "via"):
+        for argument in ("speaker", "session", "link", "via", "role"):
             checks.writable(argument, getattr(self, argument))
         if self.position is not None:
             # Not as it came: a database writes numpy's numbers as bytes, which cannot be read back.
@@ -85,6 +88,26 @@ class Source:
         """
         return self.position is not None and bool(self.speaker) and bool(self.session)
 
+    @property
+    def is_machine(self) -> bool:
+        """Whether a program said it: an assistant or a tool, by its role, or else by its name."""
+        return (self.role or self.speaker).casefold() in MACHINES
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether it is the user or the assistant, as far as role and speaker tell; the role goes first.
+
+        A text of no speaker is its writer's own, unless it was read on the web.
+        """
+        voice = (self.role or self.speaker).casefold()
+        return voice in TRUSTED_ROLES if voice else not self.link.lower().startswith(_WEB)
+
+
+MACHINES: Final = frozenset({"assistant", "ai", "bot", "chatbot", "model", "system", "tool"})
+"""The speakers that are machines, as chat formats call them."""
+TRUSTED_ROLES: Final = frozenset({"user", "human", "assistant", "ai", "model", "chatbot"})
+"""The user and the assistant, as chat formats call them. Any other role is a tool's."""
+_WEB: Final = ("http://", "https://")
 
 _NO_SOURCE = Source()
 
@@ -97,8 +120,10 @@ def unattributed(via: str) -> Source:
 
 PRIVATE = "private"
 """The tag of a memory that is not seen from namespaces that inherit from its own."""
-UNTRUSTED = "untrusted"
-"""The tag of a memory whose words come from an unknown author: a tool's result, a web page."""
+STANDING_CATEGORIES: Final = frozenset({"instruction", "preference", "profile"})
+"""What holds whatever is asked, and so never is the text of a tool or a page."""
+CLAIMED_CATEGORY: Final = "claimed_category"
+"""Under which metadata holds the category that an untrusted memory was given and may not have."""
 
 
 @frozen(kw_only=True)
@@ -117,6 +142,9 @@ class Memory:
         What kind of memory it is; how long it is meant to last; labels; a mapping that JSON can hold.
     confidence, importance, pinned
         Two numbers from 0 to 1; a pinned memory does not fade, and no maintenance touches it.
+    untrusted
+        Whether its words come from a tool, a page or an unknown speaker. It follows from the source when the
+        memory is written; afterwards only :meth:`Admin.set_trust` changes it.
     source, place, entities
         Who said it and where to read it again; where it happened; the names it mentions.
     supersedes, superseded_by
@@ -145,6 +173,7 @@ class Memory:
     confidence: float = 1.0
     importance: float = 0.5
     pinned: bool = False
+    untrusted: bool = False
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
     source: Source = _NO_SOURCE
@@ -190,7 +219,7 @@ class Memory:
             raise InvalidArgument("source", source, "a Source")
         if source is not _NO_SOURCE:
             # Not in the class itself, which reads what is stored, whatever its size.
-            for name in ("speaker", "session", "link", "via"):
+            for name in ("speaker", "session", "link", "via", "role"):
                 check_length(f"source.{name}", getattr(source, name), MAX_NAME)
         assign(self, "metadata", json_object("metadata", self.metadata))
         if type(self.created_at) is not datetime or self.created_at.tzinfo is not UTC:
@@ -211,6 +240,8 @@ class Memory:
             raise InvalidArgument("place", self.place, "a Place or None")
         if self.pinned is not False:
             assign(self, "pinned", checks.flag("pinned", self.pinned))
+        if self.untrusted is not False:
+            assign(self, "untrusted", checks.flag("untrusted", self.untrusted))
         if type(self.mentions) is not int or self.mentions != 1:
             assign(self, "mentions", checks.whole("mentions", self.mentions, 1))
         if type(self.access_count) is not int or self.access_count:
@@ -254,6 +285,13 @@ class Memory:
         stamped.fingerprint = checks.text("fingerprint", fingerprint)
         stamped.embedder = checks.text("embedder", embedder)
         return _closed(stamped)
+
+    def distrusted(self) -> Memory:
+        """Return this memory as an untrusted one; metadata notes a category that it may not have."""
+        if self.category not in STANDING_CATEGORIES:
+            return self if self.untrusted else replace(self, untrusted=True)
+        noted = {**self.metadata, CLAIMED_CATEGORY: self.category}
+        return replace(self, untrusted=True, category="fact", metadata=noted)
 
     def mentioning(self, entities: tuple[str, ...]) -> Memory:
         """Return this memory with the names that were read in it; nothing else is checked again."""

@@ -59,6 +59,7 @@ def memory_json(memory: Memory) -> Json:
         "confidence": memory.confidence,
         "importance": memory.importance,
         "pinned": memory.pinned,
+        "untrusted": memory.untrusted,
         "tags": list(memory.tags),
         "metadata": dict(memory.metadata),
         "source": {
@@ -67,6 +68,7 @@ def memory_json(memory: Memory) -> Json:
             "position": source.position,
             "link": source.link,
             "via": source.via,
+            "role": source.role,
         },
         "entities": list(memory.entities),
         "place": None if place is None else {"lat": place.lat, "lon": place.lon, "name": place.name},

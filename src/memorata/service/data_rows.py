@@ -49,9 +49,6 @@ _NOTICE: Final = (
 
 def recalled_block(what: str, memories: Iterable[Memory]) -> str:
     """Return memories as delimited data, after what they are; no text in them can end the block."""
-    # A server of tools lists them before it loads what a memory is.
-    from memorata.model.memory import UNTRUSTED
-
     rows = [
         row(
             {
@@ -59,7 +56,7 @@ def recalled_block(what: str, memories: Iterable[Memory]) -> str:
                 "when": f"{memory.event_time:%Y-%m-%d}",
                 "speaker": memory.source.speaker,
                 "via": memory.source.via,
-                "untrusted": UNTRUSTED in memory.tags or None,
+                "untrusted": memory.untrusted or None,
                 "folder": memory.metadata.get("folder"),
             }
         ).replace("<", "\\u003c")

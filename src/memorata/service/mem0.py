@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from memorata.engine.write.writer import KEY, version_id
 from memorata.model.errors import MemoryNotFound
+from memorata.model.memory import TRUSTED_ROLES
 from memorata.service.formats.record import text_of
 from memorata.service.mem0_filters import (
     METADATA,
@@ -130,7 +131,12 @@ class Memory:
                     "id": version_id(key, 0),
                     "content": content,
                     "metadata": about,
-                    "source": {"speaker": name or role, "session": scope.get("run_id", "")},
+                    "source": {
+                        # The name of a tool is no speaker's.
+                        "speaker": (name or role) if role in TRUSTED_ROLES else role,
+                        "role": role,
+                        "session": scope.get("run_id", ""),
+                    },
                     "created_at": moment,
                 }
             )

@@ -97,9 +97,12 @@ class RequestBody(BaseModel):
 
 
 class SourceInput(RequestBody):
-    """The source of a memory: speaker, session, position in it, and where to read it again."""
+    """The source of a memory: speaker and role, session, position in it, and where to read it again."""
 
     speaker: Word = ""
+    role: Annotated[
+        Word, Field(description="user, assistant, tool, …; goes before the speaker where trust is decided.")
+    ] = ""
     session: Word = ""
     position: Whole | None = None
     link: Word = ""
@@ -139,6 +142,7 @@ class NewMemory(MemoryDetails):
     id: Id | None = Field(None, description="An id of your own; generated if left out.")
     created_at: Time | None = Field(None, description="When it was learnt; now if left out.")
     source: SourceInput = SourceInput()
+    untrusted: Flag = Field(False, description="Whether not to trust it, whatever its source.")
     supersedes: list[Id] = Field([], max_length=MAX_LIST, description="The memories that it replaces.")
     vector: list[Number] | None = Field(
         None, max_length=MAX_DIMENSION, description="Its vector by the server's embedder, if it is known."
@@ -195,6 +199,12 @@ class MemoryIds(RequestBody):
     """Memories by their ids."""
 
     ids: Ids
+
+
+class TrustChange(MemoryIds):
+    """Memories by their ids, and whether they are to be trusted."""
+
+    trusted: Flag = Field(True, description="Whether their words count like the user's.")
 
 
 class MemorySelection(RequestBody):

@@ -53,7 +53,8 @@ _NULLABLE: Final = frozenset(
 )
 _PRESENT: Final = {
     **dict.fromkeys(
-        ("confidence", "importance", "created_at", "mentions", "access_count", "pinned"), "1 = 1"
+        ("confidence", "importance", "created_at", "mentions", "access_count", "pinned", "untrusted"),
+        "1 = 1",
     ),
     **{name: f"(m.{name} IS NOT NULL)" for name in _NULLABLE},
     **{name: f"(m.{name} <> '[]')" for name in ("tags", "entities")},

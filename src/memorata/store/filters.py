@@ -7,11 +7,12 @@ a mapping of operators that must all hold. ``"and"``, ``"or"`` and ``"not"`` com
      "or": [{"speaker": "Anna"}, {"metadata.room": {"in": [12, "attic"]}}],
      "not": {"place": {"exists": true}}}
 
-- **id, content, category, speaker, session, link, via, embedder** are texts:
+- **id, content, category, speaker, role, session, link, via, embedder** are texts:
   ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``not in``, ``exists``, ``contains``.
 - **confidence, importance, position, mentions, access_count** are numbers, **created_at, valid_from,
   valid_to, expires_at, supported_at, last_accessed_at** are times: the same without ``contains``.
-- **tier** is one of four names, **pinned** is true or false: ``=``, ``!=``, ``in``, ``not in``, ``exists``.
+- **tier** is one of four names, **pinned** and **untrusted** are true or false: ``=``, ``!=``, ``in``,
+  ``not in``, ``exists``.
 - **tags, entities** are lists of texts: ``any``, ``all``, ``none``, ``exists``; a bare text asks for it.
 - **place** is there or not: ``exists``.
 - **metadata.room, metadata.a.b** are JSON: the operators of a text. In a key ``\.`` is a dot and ``\\`` a
@@ -278,9 +279,11 @@ _LIST: Final = _Sort(("any", "all", "none", "exists"), _json_scalar)
 _PLACE: Final = _Sort(("exists",), _json_scalar)
 _METADATA: Final = "metadata"
 _SORTS: Final[Mapping[str, _Sort]] = {
-    **dict.fromkeys(("id", "content", "category", "speaker", "session", "link", "via", "embedder"), _TEXT),
+    **dict.fromkeys(
+        ("id", "content", "category", "speaker", "role", "session", "link", "via", "embedder"), _TEXT
+    ),
     "tier": _TIER,
-    "pinned": _FLAG,
+    **dict.fromkeys(("pinned", "untrusted"), _FLAG),
     **dict.fromkeys(("confidence", "importance", "position", "mentions", "access_count"), _NUMBER),
     **dict.fromkeys(
         ("created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at"), _TIME

@@ -63,8 +63,8 @@ def instant(value: int | None) -> datetime | None:
 
 STATED: Final = (
     "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "speaker", "session",
-    "position", "link", "via", "entities", "lat", "lon", "place", "created_at", "valid_from", "expires_at",
-    "mentions", "fingerprint", "pinned", "supported_at",
+    "position", "link", "via", "role", "entities", "lat", "lon", "place", "created_at", "valid_from",
+    "expires_at", "mentions", "fingerprint", "pinned", "untrusted", "supported_at",
 )  # fmt: skip
 """The columns that only change together with their row: its checksum is that of these, as text. The others
 (links, ends, counters) change one by one; `check` compares them with records and with each other."""
@@ -141,7 +141,7 @@ def _field(name: str, written: Callable[[Any], Any] = _same, columns: tuple[str,
     return Field(name, written, columns or (name,))
 
 
-_SOURCE: Final = ("speaker", "session", "position", "link", "via")
+_SOURCE: Final = ("speaker", "session", "position", "link", "via", "role")
 FIELDS: Final = (
     _field("id"),
     _field("content"),
@@ -167,6 +167,7 @@ FIELDS: Final = (
     _field("fingerprint"),
     _field("embedder"),
     _field("pinned", int),
+    _field("untrusted", int),
     _field("supported_at", microseconds),
 )
 COLUMNS: Final = (*(column for field in FIELDS for column in field.columns), "checksum")
@@ -214,12 +215,12 @@ def memory(values: Sequence[Any], path: str | None = None) -> Memory:
 def _made(values: Sequence[Any], path: str | None) -> Memory:
     (
         id_, content, category, tier, confidence, importance, tags, metadata, speaker, session, position,
-        link, via, entities, lat, lon, place, created_at, valid_from, valid_to, expires_at, supersedes,
+        link, via, role, entities, lat, lon, place, created_at, valid_from, valid_to, expires_at, supersedes,
         superseded_by, mentions, access_count, last_accessed_at, version, fingerprint, embedder, pinned,
-        supported_at, _, namespace,
+        untrusted, supported_at, _, namespace,
     ) = values  # fmt: skip
     try:
-        plain = position is None and not speaker and not session and not link
+        plain = position is None and not (speaker or session or link or role)
         return trusted_memory(
             (
                 id_,
@@ -231,9 +232,10 @@ def _made(values: Sequence[Any], path: str | None) -> Memory:
                 confidence,
                 importance,
                 bool(pinned),
+                bool(untrusted),
                 unlisted(tags),
                 _NOTHING if metadata == "{}" else MappingProxyType(_read(metadata)[0]),
-                unattributed(via) if plain else Source(speaker, session, position, link, via),
+                unattributed(via) if plain else Source(speaker, session, position, link, via, role),
                 unlisted(entities),
                 None if lat is None else Place(lat, lon, place),
                 None if valid_from is None else instant(valid_from),

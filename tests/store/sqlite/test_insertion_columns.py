@@ -73,7 +73,7 @@ def bound(*memories: Memory) -> tuple[int, Iterator[tuple[Any, ...]]]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "columns"), [({}, 0), ({"tags": ("tea",)}, 1), ({"source": Source("Ann")}, 5)]
+    ("changes", "columns"), [({}, 0), ({"tags": ("tea",)}, 1), ({"source": Source("Ann")}, 6)]
 )
 def test_only_what_is_unusual_is_handed_over(changes: dict[str, Any], columns: int) -> None:
     plain = Memory(id="m0", content="I like tea", created_at=DAY)

@@ -43,7 +43,8 @@ memories: namespace n, number n, slot n, id t, content t, category t, tier t, co
     tags t, metadata t, speaker t, session t, position n?, link t, entities t, lat f?, lon f?, place t?,
     created_at n, valid_from n?, valid_to n?, expires_at n?, supersedes t, superseded_by t?, superseded_at
     n?, mentions n, access_count n, last_accessed_at n?, version n, fingerprint t, embedder t, pinned n=0,
-    supported_at n?, forgotten_at n?, end_given n=0, via t='', checksum n? | namespace, number
+    supported_at n?, forgotten_at n?, end_given n=0, via t='', role t='',
+    untrusted n=0, checksum n? | namespace, number
 writes: namespace n, at n, number n | namespace, at, number
 sessions: namespace n, name t, number n | namespace, name
 records: namespace n, slot n, record b, terms b? | namespace, slot

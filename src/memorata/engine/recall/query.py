@@ -22,7 +22,7 @@ from memorata.model.checks import FloatArray
 from memorata.model.entity import Period, Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.hit import Explanation
-from memorata.model.memory import UNTRUSTED, Memory
+from memorata.model.memory import Memory
 from memorata.store.entries import Terms
 from memorata.text.analysers import Analyser, roots, term_counts
 from memorata.text.known_names import alias_of
@@ -150,7 +150,7 @@ class Request:
             return self.filter
         from memorata.store.filters import And
 
-        trusted = parsed_filter({"tags": {"none": [UNTRUSTED]}})
+        trusted = parsed_filter({"untrusted": False})
         assert trusted is not None  # its argument is not None
         return trusted if self.filter is None else And((self.filter, trusted))
 

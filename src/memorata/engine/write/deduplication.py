@@ -455,13 +455,15 @@ def _corrects(new: Memory, older: Memory) -> bool:
     return new.category == CORRECTION and not older.pinned and older.created_at <= new.created_at
 
 
-def _apart(a: Memory, b: Memory) -> bool:
-    """Return whether two memories cannot contradict each other: the "I" of two speakers differs."""
-    if a.source.is_turn or (UNTRUSTED in b.tags and UNTRUSTED not in a.tags):
-        # What a tool read is no reason to doubt what a person said.
+def _apart(older: Memory, new: Memory) -> bool:
+    """Return whether a new memory cannot contradict an older one.
+
+    The "I" of two speakers differs, and the text of a tool or a page changes nothing that the user said.
+    """
+    if older.source.is_turn or (new.untrusted and not older.untrusted):
         return True
-    speakers = {a.source.speaker, b.source.speaker} - {""}
-    ended = a.valid_to is not None and a.valid_to <= b.event_time
+    speakers = {older.source.speaker, new.source.speaker} - {""}
+    ended = older.valid_to is not None and older.valid_to <= new.event_time
     return len(speakers) > 1 or ended
 
 

@@ -13,12 +13,10 @@ from memorata.model import checks
 from memorata.model.checks import RANDOM_BITS, uuid7
 from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
-from memorata.model.memory import IMPORT, PYTHON, UNTRUSTED, Memory, Source, build_memory, unattributed
+from memorata.model.memory import IMPORT, PYTHON, Memory, Source, build_memory, unattributed
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _DETAIL_NAMES: Final = frozenset(_DETAILS)
-UNTRUSTED_SPEAKERS: Final = frozenset({"tool", "function", "web", "web page", "browser", "search"})
-"""Speakers, in small letters, whose words are of external origin."""
 _FIELD_NAMES: Final = _DETAIL_NAMES | {"content", "namespace"}
 _RELAYING_INTERFACES: Final = frozenset({PYTHON, IMPORT})
 """Interfaces that may say what a memory came through: a program, and what was exported with it."""
@@ -35,6 +33,8 @@ class Drafts:
     redact: bool = False
     expect: Callable[[Sequence[Memory]], None] | None = None
     """Called with the memories that are going to be written, before their names are read."""
+    is_person: Callable[[str, str], bool] = lambda namespace, name: False
+    """Tells whether a name is that of a person whom a namespace declares."""
     via: str = PYTHON
     """The interface that memories come through; no client of another one can claim to be elsewhere."""
 
@@ -87,11 +87,9 @@ class Drafts:
             values["source"] = replace(values["source"], via=self.via)
         if "place" in values and isinstance(values["place"], Mapping):
             values["place"] = built("place", Place, values["place"])
-        memory = build_memory(values)
-        if memory.source.speaker.lower() in UNTRUSTED_SPEAKERS and UNTRUSTED not in memory.tags:
-            memory = replace(memory, tags=(*memory.tags, UNTRUSTED))
+        memory = self.marked(build_memory(values))
         # A page that says "always send …" gives no standing instruction.
-        if "category" not in values and memory.source.speaker != "assistant" and UNTRUSTED not in memory.tags:
+        if "category" not in values and not (memory.untrusted or memory.source.is_machine):
             # Loaded on demand: its patterns take 5 ms to compile.
             from memorata.text.standing_sentences import standing
 
@@ -101,7 +99,7 @@ class Drafts:
 
     def _unparsed(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
         if isinstance(item, Memory):
-            return self.clean(item)
+            return self.clean(self.marked(item))
         if isinstance(item, str):
             return self._built_memory(item, namespace, {})
         # Asking whether a dictionary is a Mapping would take longer than looking into it.
@@ -110,6 +108,18 @@ class Drafts:
         if not _FIELD_NAMES.issuperset(item):
             _check_details(name for name in item if name not in ("content", "namespace"))
         return self._filled({**item, "namespace": item.get("namespace") or namespace})
+
+    def marked(self, memory: Memory) -> Memory:
+        """Return a memory with the mark that follows from its source.
+
+        A declared person who speaks gets the role of a user, so that the source alone tells from then on.
+        """
+        source = memory.source
+        if memory.untrusted or not source.is_trusted:
+            if memory.untrusted or source.role or not self.is_person(memory.namespace, source.speaker):
+                return memory.distrusted()
+            return replace(memory, source=replace(source, role="user"))
+        return memory
 
     def clean(self, memory: Memory) -> Memory:
         """Return a memory without the secrets in it, if they are to be taken out."""

@@ -87,6 +87,11 @@ class Names:
         record = self._entities.get(key)
         return Entity(otherwise) if record is None else record
 
+    def type(self, key: str) -> str:
+        """Return the type that an entity was declared with; empty for none."""
+        record = self._entities.get(key)
+        return "" if record is None else record.type
+
     def spellings(self, key: str) -> tuple[str, ...]:
         """Return every folded name that means an entity, its own first."""
         return tuple(self._spellings.get(key, [key]))
@@ -135,6 +140,13 @@ class NameIndex:
         while len(self._cache) > _MAX_NAMESPACES:
             self._cache.popitem(last=False)
         return names
+
+    def is_person(self, namespace: str, name: str) -> bool:
+        """Return whether a name is that of an entity that was declared to be a person."""
+        if not name:
+            return False
+        names = self.of(namespace)
+        return names.type(names.key(name)).casefold() == "person"
 
     def relations_in(self, memory: Memory) -> list[Relation]:
         """Return the relations that an extractor read in a memory's text, asserted by that memory."""

@@ -31,7 +31,7 @@ from memorata.engine.write.terms import PHRASE, embedded_text, terms_of
 from memorata.model import checks
 from memorata.model.entity import Place, Relation
 from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
-from memorata.model.memory import Memory
+from memorata.model.memory import STANDING_CATEGORIES, Memory
 from memorata.store.entries import Entry
 from memorata.store.store import Store
 from memorata.text.tokens import contains_any, folded
@@ -46,6 +46,10 @@ UPDATABLE: Final = (
     "valid_from", "valid_to", "expires_at",
 )  # fmt: skip
 """The fields of a memory that `update` changes."""
+_ELSEWHERE: Final = {
+    "content": "to say something new, use correct",
+    "untrusted": "whether it is trusted follows from its source, and admin.set_trust changes it",
+}
 _Item = TypeVar("_Item")
 _INHERITED: Final = ("category", "tier", "importance", "pinned", "tags", "place")
 
@@ -160,6 +164,13 @@ class Writer:
             version = current.version if expected_version is None else expected_version
             if version != current.version:
                 raise VersionConflict(id, version, current.version)
+            if current.untrusted and changes.get("category") in STANDING_CATEGORIES:
+                raise InvalidArgument(
+                    "category",
+                    changes["category"],
+                    f"another than {', '.join(sorted(STANDING_CATEGORIES))}, as memory {id} is untrusted; "
+                    "call admin.set_trust first if its words can be relied on",
+                )
             changed = replace(current, **changes)
             if changed == current:
                 return current
@@ -170,9 +181,12 @@ class Writer:
                     raise
                 # Another writer was faster; the same fields are changed of its version.
 
-    def inherited(self, old: Memory, content: str, *, pinned: bool) -> dict[str, Any]:
+    def inherited(self, old: Memory, content: str, details: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields that a correction takes over from the old memory; see :meth:`Engine.correct`."""
         values: dict[str, Any] = {name: getattr(old, name) for name in _INHERITED}
+        # A correction that names no source may be made of the same page; a source decides by itself.
+        if "source" not in details:
+            values["untrusted"] = old.untrusted
         # The words that its time was read from are not those of the new text.
         values["metadata"] = {name: value for name, value in old.metadata.items() if name != PHRASE}
         mentioned = {folded(name) for name in self._names.mentioned(old.content, old.namespace)}
@@ -181,8 +195,9 @@ class Writer:
             parts = {folded(part) for part in old.place.name.split(",") if part.strip()}
             if contains_any(old.content, parts) and not contains_any(content, parts):
                 values["place"] = None
-        if old.expires_at is not None and old.expires_at > self._runtime.clock() and not pinned:
-            values["expires_at"] = old.expires_at
+        expires_at = None if details.get("pinned") else old.expires_at
+        if expires_at is not None and expires_at > self._runtime.clock():
+            values["expires_at"] = expires_at
         return values
 
     def entries(
@@ -255,10 +270,8 @@ def _vectors_apart(
 
 def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
     for name in fields:
-        if name == "content":
-            raise InvalidArgument(
-                "fields", name, "what is known about a memory; to say something new, use correct"
-            )
+        if name in _ELSEWHERE:
+            raise InvalidArgument("fields", name, f"what is known about a memory; {_ELSEWHERE[name]}")
         checks.one_of("fields", name, UPDATABLE)
     values = dict(fields)
     if isinstance(values.get("place"), Mapping):
@@ -358,8 +371,9 @@ class MemoryKeys:
             if current is not None:
                 first = current.metadata.get(KEY_CREATED_AT, current.created_at.isoformat())
                 if current.content == content:
-                    # The same text has its vector.
-                    details.pop("vector", None)
+                    # The same text has its vector, and stays where it came from.
+                    for name in ("vector", "source", "untrusted"):
+                        details.pop(name, None)
                     creation = {KEY_CREATED_AT: first} if KEY_CREATED_AT in current.metadata else {}
                     return self._update(current.id, **{**details, "metadata": {**metadata, **creation}})
                 metadata[KEY_CREATED_AT] = first

@@ -425,6 +425,9 @@ def _mem0_records(memories: list[Any], relations: list[Any]) -> Iterator[Record]
         yield _mem0_relation(len(memories) + number, relation, f"relation {number}")
 
 
+_MEM0_SOURCE: Final = {"speaker": "actor_id", "role": "role", "session": "run_id"}
+
+
 def _mem0_memory(number: int, raw: dict[str, Any], text: str, where: str) -> Record:
     metadata = raw.get("metadata") or {}
     if not isinstance(metadata, dict):
@@ -442,7 +445,7 @@ def _mem0_memory(number: int, raw: dict[str, Any], text: str, where: str) -> Rec
     tags = [tag for tag in listed if isinstance(tag, str)]
     if tags:
         fields["tags"] = tags
-    source = {"speaker": raw.get("actor_id"), "session": raw.get("run_id")}
+    source = {name: raw.get(key) for name, key in _MEM0_SOURCE.items()}
     if identifiers := {key: value for key, value in source.items() if isinstance(value, str) and value}:
         fields["source"] = identifiers
     for name, key in (("created_at", "created_at"), ("expires_at", "expiration_date")):

@@ -27,7 +27,8 @@ CREATE TABLE memories (
     last_accessed_at INTEGER, version INTEGER NOT NULL, fingerprint TEXT NOT NULL, embedder TEXT NOT NULL,
     forgotten_at INTEGER, pinned INTEGER NOT NULL DEFAULT 0, supported_at INTEGER,
     end_given INTEGER NOT NULL DEFAULT 0, via TEXT NOT NULL DEFAULT '', checksum INTEGER,
-    state_checksum INTEGER NOT NULL DEFAULT 3,
+    state_checksum INTEGER NOT NULL DEFAULT 3, role TEXT NOT NULL DEFAULT '',
+    untrusted INTEGER NOT NULL DEFAULT 0,
     UNIQUE (namespace, id), CHECK (number = (namespace << 31) + slot)
 );
 -- checksum: of the columns that only change together (store/rows.py). state_checksum: of whole numbers that

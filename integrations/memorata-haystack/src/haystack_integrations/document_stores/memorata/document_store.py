@@ -114,6 +114,7 @@ class MemorataDocumentStore:
                 document.content or _NO_CONTENT,
                 namespace=self.namespace,
                 category="document",
+                source={"role": "document"},
                 metadata={"document": document.to_dict(flatten=False)},
             )
             written += 1
