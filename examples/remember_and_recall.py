@@ -10,7 +10,9 @@ import memorata
 
 def main(path: Path) -> None:
     with memorata.open(path) as memory:
-        home = memory.remember("Lea lives in Bergen.", category="personal_fact", source={"speaker": "Lea"})
+        home = memory.remember(
+            "Lea lives in Bergen.", category="personal_fact", source={"speaker": "Lea", "role": "user"}
+        )
         coffee = memory.remember("Lea takes her coffee with oat milk.", tags=("drinks",))
         memory.remember("The boiler in the cellar was serviced in March.", category="event")
         if memory.embedder is not None:

@@ -412,6 +412,7 @@ export type MemoryAnswer = {
   confidence: number;
   importance: number;
   pinned: boolean;
+  untrusted: boolean;
   tags: Array<string>;
   metadata: Record<string, unknown>;
   source: SourceAnswer;
@@ -551,6 +552,8 @@ export type NewMemory = {
   /** When it was learnt; now if left out. */
   created_at?: string | null;
   source?: SourceInput;
+  /** Whether not to trust it, whatever its source. */
+  untrusted?: boolean;
   /** The memories that it replaces. */
   supersedes?: Array<string>;
   /** Its vector by the server's embedder, if it is known. */
@@ -847,10 +850,13 @@ export type SourceAnswer = {
   position: number | null;
   link: string;
   via: string;
+  role: string;
 };
-/** The source of a memory: speaker, session, position in it, and where to read it again. */
+/** The source of a memory: speaker and role, session, position in it, and where to read it again. */
 export type SourceInput = {
   speaker?: string;
+  /** user, assistant, tool, …; goes before the speaker where trust is decided. */
+  role?: string;
   session?: string;
   position?: number | null;
   link?: string;
@@ -877,6 +883,12 @@ export type SummaryAnswer = {
   id: string;
   content: string;
   sources: Array<string>;
+};
+/** Memories by their ids, and whether they are to be trusted. */
+export type TrustChange = {
+  ids: Array<string>;
+  /** Whether their words count like the user's. */
+  trusted?: boolean;
 };
 /** A search for better parameters, judged by the feedback of the namespace. */
 export type TuningJob = {
@@ -958,6 +970,8 @@ export interface Operations {
   "POST /v1/memories/pin": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
   /** Undo `pin`. */
   "POST /v1/memories/unpin": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
+  /** Trust what a tool, a page or an unknown speaker said, or take the trust away. */
+  "POST /v1/memories/trust": { path: {}; query: {namespace?: string | null;}; body: TrustChange; answer: DoneAnswer };
   /** Record that memories were of use, which makes them last and count more. */
   "POST /v1/memories/mark_used": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
   /** Confirm that memories are still true, which raises their confidence. */
@@ -1044,16 +1058,6 @@ export interface Operations {
   "GET /v1/feedback": { path: {}; query: {since?: string | null; limit?: number; namespace?: string | null;}; body: undefined; answer: FeedbackListAnswer };
   /** Return the recalls that were logged. */
   "GET /v1/recalls": { path: {}; query: {since?: string | null; limit?: number; namespace?: string | null;}; body: undefined; answer: RecallLogAnswer };
-  /** List the experiments of a namespace. */
-  "GET /v1/experiments": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: ExperimentsAnswer };
-  /** Begin an experiment: variants of a recipe that users are divided among, or that meet in one list. */
-  "POST /v1/experiments": { path: {}; query: {namespace?: string | null;}; body: NewExperiment; answer: ExperimentAnswer };
-  /** Tell how an experiment stands; looking does not change the odds. */
-  "GET /v1/experiments/{name}": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: ExperimentAnswer };
-  /** Stop an experiment, and tell how it stood. */
-  "POST /v1/experiments/{name}/stop": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: ExperimentAnswer };
-  /** Recall with the variant of a user, and log the exposure. */
-  "POST /v1/experiments/{name}/recall": { path: {name: string;}; query: {namespace?: string | null;}; body: ExperimentRecallRequest; answer: RecallAnswer };
   /** Write out everything in a namespace, hidden memories too, as lines of JSON that `import` reads. */
   "GET /v1/export": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: unknown };
   /** Import lines of JSON, as `export` writes them; what is there already is left as it is. A line that cannot be read is listed, and the others are imported. Everything goes to the one namespace of the request. Lines are written some hundred at a time: an import that breaks off can be sent again. */
@@ -1076,8 +1080,6 @@ export interface Operations {
   "POST /v1/jobs/duplicates": { path: {}; query: {namespace?: string | null;}; body: DuplicatesJob; answer: JobAnswer };
   /** Start maintenance: promote, demote, expire, summarise; nothing is removed. */
   "POST /v1/jobs/maintain": { path: {}; query: {namespace?: string | null;}; body: MaintenanceJob; answer: JobAnswer };
-  /** Start a search for better parameters of a recipe; what chance explains is refused. */
-  "POST /v1/jobs/tune": { path: {}; query: {namespace?: string | null;}; body: TuningJob; answer: JobAnswer };
   /** Start to embed everything with the server's embedder; searches go on meanwhile. */
   "POST /v1/jobs/reembed": { path: {}; query: {}; body: ReembedJob; answer: JobAnswer };
   /** List the namespaces that the key is for, and that something was ever written to. */
@@ -1102,4 +1104,16 @@ export interface Operations {
   "GET /v1/metrics": { path: {}; query: {}; body: undefined; answer: unknown };
   /** Return the settings of the server that concern its clients. */
   "GET /v1/settings": { path: {}; query: {}; body: undefined; answer: SettingsAnswer };
+  /** List the experiments of a namespace. */
+  "GET /v1/experiments": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: ExperimentsAnswer };
+  /** Begin an experiment: variants of a recipe that users are divided among, or that meet in one list. */
+  "POST /v1/experiments": { path: {}; query: {namespace?: string | null;}; body: NewExperiment; answer: ExperimentAnswer };
+  /** Tell how an experiment stands; looking does not change the odds. */
+  "GET /v1/experiments/{name}": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: ExperimentAnswer };
+  /** Stop an experiment, and tell how it stood. */
+  "POST /v1/experiments/{name}/stop": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: ExperimentAnswer };
+  /** Recall with the variant of a user, and log the exposure. */
+  "POST /v1/experiments/{name}/recall": { path: {name: string;}; query: {namespace?: string | null;}; body: ExperimentRecallRequest; answer: RecallAnswer };
+  /** Start a search for better parameters of a recipe; what chance explains is refused. */
+  "POST /v1/jobs/tune": { path: {}; query: {namespace?: string | null;}; body: TuningJob; answer: JobAnswer };
 }

@@ -40,7 +40,7 @@ IMPORT = "import"
 MAX_CONTENT: Final = 10_000_000
 """Characters of a content."""
 MAX_NAME: Final = 10_000
-"""Characters of a category, a tag, a name, a speaker, a session or a link."""
+"""Characters of a category, a tag, a name, a speaker, a role, a session or a link."""
 MAX_NAMES: Final = 10_000
 """Tags, and names that a memory mentions."""
 MAX_METADATA: Final = 1_000_000

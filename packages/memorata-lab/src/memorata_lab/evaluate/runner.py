@@ -279,12 +279,16 @@ def corpus_of(haystack: Haystack) -> Corpus:
         seen.add(document.id)
         id_ = f"m{number}"
         session = names.setdefault(document.session, f"s{len(names) + 1}") if document.session else ""
+        # The people of a set are the users of its store.
+        role = "user" if document.speaker and not Source(document.speaker).is_machine else ""
         memories.append(
             Memory(
                 id=id_,
                 content=document_text(document),
                 created_at=UNDATED if document.when is None else document.when,
-                source=Source(speaker=document.speaker, session=session, position=document.position),
+                source=Source(
+                    speaker=document.speaker, session=session, position=document.position, role=role
+                ),
             )
         )
         documents[id_] = document.id
