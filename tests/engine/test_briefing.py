@@ -83,7 +83,7 @@ def test_a_category_that_was_given_stays(memory: Engine) -> None:
 
 
 def test_lines_say_section_day_and_speaker(memory: Engine) -> None:
-    said(memory, "I prefer tea.", source={"speaker": "Anna"})
+    said(memory, "I prefer tea.", source={"speaker": "Anna", "role": "user"})
     assert memory.briefing().text == "- [preference] I prefer tea. (2026-01-27, Anna)"
 
 

@@ -50,7 +50,7 @@ def tea(client: TestClient) -> str:
             "content": "Anna prefers green tea",
             "category": "preference",
             "tags": ["drinks"],
-            "source": {"speaker": "Anna", "session": "s1", "position": 0},
+            "source": {"speaker": "Anna", "role": "user", "session": "s1", "position": 0},
             "place": {"lat": 48.857, "lon": 2.352, "name": "Paris"},
         },
     )

@@ -22,14 +22,14 @@ SAID: tuple[dict[str, Any], ...] = (
         "category": "preference",
         "tags": ("drink",),
         "entities": ("Anna",),
-        "source": Source("Anna", "kitchen", 0),
+        "source": Source("Anna", "kitchen", 0, role="user"),
     },
     {
         "id": "coffee",
         "content": "Boris drinks black coffee and never tea.",
         "category": "preference",
         "entities": ("Boris",),
-        "source": Source("Boris", "kitchen", 1),
+        "source": Source("Boris", "kitchen", 1, role="user"),
     },
     {
         "id": "lisbon",

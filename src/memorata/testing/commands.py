@@ -84,7 +84,16 @@ def tea_database(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     with pytest.MonkeyPatch.context() as patch:
         _settle(folder, patch)
         added = _run(
-            "remember", "Anna prefers green tea", "-c", "preference", "-t", "drinks", "--speaker", "Anna"
+            "remember",
+            "Anna prefers green tea",
+            "-c",
+            "preference",
+            "-t",
+            "drinks",
+            "--speaker",
+            "Anna",
+            "--role",
+            "user",
         )
         _run("remember", "Bob moved to Lisbon in May")
         _run("remember", "Coffee gives Bob headaches")
