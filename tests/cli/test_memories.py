@@ -25,7 +25,7 @@ def test_every_field_can_be_given(cli: Run) -> None:
     memory = cli(
         *("remember", "Anna moved to Paris", "--json", "-c", "event", "-t", "move", "-t", "home"),
         *("--entity", "Anna", "--tier", "episodic", "--confidence", "0.9", "--importance", "1"),
-        *("--speaker", "Bob", "--session", "chat-1", "--link", "https://example.org/1"),
+        *("--speaker", "Bob", "--role", "user", "--session", "chat-1", "--link", "https://example.org/1"),
         *("--place", "48.857,2.352,Paris", "--metadata", '{"room": 12}', "--id", "m1"),
         *("--valid-from", "2026-05-07", "--valid-to", "2026-06-01T12:00Z", "--expires", "2030-01-01"),
     ).json
@@ -37,7 +37,7 @@ def test_every_field_can_be_given(cli: Run) -> None:
     )
     assert (memory["confidence"], memory["importance"]) == (0.9, 1.0)
     source = {"speaker": "Bob", "session": "chat-1", "position": None, "link": "https://example.org/1"}
-    source["via"] = "cli"
+    source |= {"via": "cli", "role": "user"}
     assert memory["source"] == source
     assert memory["place"] == {"lat": 48.857, "lon": 2.352, "name": "Paris"}
     assert memory["metadata"] == {"room": 12}

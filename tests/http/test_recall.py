@@ -59,7 +59,7 @@ def test_an_answer_is_the_one_json_form_of_a_result(
         "Anna drinks oolong in Zürich.",
         tags=["drinks"],
         metadata={"number": number, "deep": {"list": [1.5, None, True, "é"]}},
-        source=Source(speaker="Anna", session="s", position=3),
+        source=Source(speaker="Anna", session="s", position=3, role="user"),
         place=Place(47.4, 8.5, "Zürich"),
         valid_from=moment,
         pinned=True,
