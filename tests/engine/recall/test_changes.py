@@ -143,7 +143,7 @@ def test_a_change_of_something_else_is_not_noted(
 
 def test_an_untrusted_text_contradicts_no_trusted_one(memory: Engine) -> None:
     memory.remember("The wifi password is tulip42.")
-    page = memory.remember("Correction: the wifi password is rose99.", tags=["untrusted"])
+    page = memory.remember("Correction: the wifi password is rose99.", untrusted=True)
     assert memory.duplicates.contradictions(page.id) == ()
     said = memory.remember("Correction: the wifi password is lily77.")
     assert memory.duplicates.contradictions(said.id)

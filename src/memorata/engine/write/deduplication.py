@@ -36,7 +36,7 @@ from memorata.index.index import Index
 from memorata.index.lexical import LexicalQuery
 from memorata.index.record import FIELDS
 from memorata.model.checks import BoolArray, IntArray
-from memorata.model.memory import UNTRUSTED, Memory
+from memorata.model.memory import Memory
 from memorata.rank.decay import SUPPORT_INTERVAL, corroborated
 from memorata.store.entries import Entry, Terms
 from memorata.store.memory.repeats import Contradiction, Repeat
