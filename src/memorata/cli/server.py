@@ -38,7 +38,7 @@ _REQUESTS_PER_SECOND: Final = 100.0
 """Requests a second that one key may make, where keys are needed and --rate is absent."""
 _CREATE_KEY: Final = "memorata key create NAME --namespace 'acme/*' --scope read"
 _HTTP_PACKAGES: Final = ("fastapi", "jinja2", "prometheus_client", "starlette", "uvicorn")
-_MCP_PACKAGES: Final = ("mcp", "mcp_types", "uvicorn")
+_MCP_PACKAGES: Final = ("httptools", "mcp", "mcp_types", "uvicorn")
 _ONE_THREAD: Final = {"threads": 1}
 """Settings by which a model computes on one thread."""
 

@@ -17,7 +17,7 @@ from itertools import chain
 from time import monotonic
 from typing import Any, Final
 
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from memorata.service.heads import BoundedHeads
 
 MAX_CONNECTIONS: Final = 1_000
 MAX_PER_ADDRESS: Final = 256
@@ -59,7 +59,7 @@ class Connections:
         self._open: dict[Any, _Connection] = {}
         self._of_address: Counter[str] = Counter()
 
-    def add(self, protocol: Any, transport: asyncio.Transport) -> None:  # noqa: ANN401 - uvicorn has two kinds
+    def add(self, protocol: Any, transport: asyncio.Transport) -> None:  # noqa: ANN401 - uvicorn's
         """Take in a connection; one that is silent goes if there are too many, or else the new one."""
         address = str((transport.get_extra_info("peername") or ("",))[0])
         self._open[protocol] = _Connection(protocol, transport, address, self._ticks())
@@ -147,10 +147,10 @@ def _since(before: float | None, now: float) -> float:
 
 
 def protocol_of(connections: Connections) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol, which tells `connections` of every connection."""
+    """Return a protocol with bounded heads, which tells `connections` of every connection."""
 
-    class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-        def connection_made(self, transport: asyncio.Transport) -> None:
+    class BoundedProtocol(BoundedHeads):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
             connections.add(self, transport)
 

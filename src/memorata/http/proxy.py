@@ -38,6 +38,7 @@ from memorata.service.conversation import (
     namespace_segment,
     user_of,
 )
+from memorata.service.heads import BoundedHeads
 from memorata.service.sockets import address_of, listening
 
 NAMESPACE: Final = "x-memorata-namespace"
@@ -287,7 +288,12 @@ def serve(proxy: Proxy, host: str, port: int, announce: Callable[[str], None]) -
     with closing(listening(host, port)) as sock:
         announce(address_of(sock))
         config = uvicorn.Config(
-            proxy.app(), log_config=None, access_log=False, server_header=False, date_header=False
+            proxy.app(),
+            http=BoundedHeads,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
         )
         before = signal.signal(signal.SIGTERM, leave)
         try:

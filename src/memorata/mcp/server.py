@@ -292,6 +292,7 @@ def serve_http(
 
     from memorata.engine.query_vectors import prepare_to_serve
     from memorata.model.errors import InvalidArgument
+    from memorata.service.heads import BoundedHeads
     from memorata.service.sockets import is_loopback, listening
 
     if verifier is None and not is_loopback(host):
@@ -316,6 +317,7 @@ def serve_http(
         )
         config = uvicorn.Config(
             app,
+            http=BoundedHeads,
             log_config=None,
             access_log=False,
             ws="none",
