@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SATELLITES := $(wildcard packages/*)
+# Packages for one framework are installed where that framework is.
+FRAMEWORK_PACKAGES := packages/langchain-memorata packages/memorata-haystack
+SATELLITES := $(filter-out $(FRAMEWORK_PACKAGES),$(wildcard packages/*))
 ENV := $(VENV)/.installed
 BENCH_ENV := $(VENV)/.installed-bench
 BROWSER := $(VENV)/.browser
@@ -32,7 +34,8 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 --upgrade --cus
 lock: $(ENV)  ## Write the exact versions that the image and the checks install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	echo hatchling | $(BIN)/$(LOCK) --generate-hashes --extra onnx --extra server --extra mcp --extra encryption \
-		--output-file deploy/requirements.lock pyproject.toml -
+		--no-emit-package memorata --output-file deploy/requirements.lock \
+		pyproject.toml packages/memorata-postgres/pyproject.toml -
 	$(BIN)/$(LOCK) --no-annotate --extra dev --output-file deploy/constraints.txt pyproject.toml
 
 # The models are checked against pinned hashes; the demo can do without (it then says so), the tests cannot.
@@ -77,15 +80,15 @@ test: $(MODELS) $(BROWSER)  ## Set up, then run every test and doctest with bran
 # Frameworks bring dozens of packages and pin them, so their suites run in environments of their own, one for
 # those that get along with each other.
 FRAMEWORKS ?= .venv-frameworks
-chains := --editable 'integrations/langchain-memorata[test]' --editable 'integrations/memorata-haystack[test]' langgraph
+chains := --editable 'packages/langchain-memorata[test]' --editable 'packages/memorata-haystack[test]' langgraph
 agents := openai-agents strands-agents llama-index-core agent-framework-core
 services := google-adk pydantic-ai-slim anthropic mem0ai==2.2.1 pytest-asyncio pytest-mock
 crews := crewai agno
 hermes := hermes-agent
-$(FRAMEWORKS)/%/.installed: pyproject.toml Makefile $(wildcard integrations/*/pyproject.toml)
+$(FRAMEWORKS)/%/.installed: pyproject.toml Makefile $(addsuffix /pyproject.toml,$(FRAMEWORK_PACKAGES))
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[server]' $($*) \
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[server]' --editable packages/memorata-agents $($*) \
 		pytest coverage hypothesis
 	@touch $@
 
@@ -104,12 +107,12 @@ test-adapters: export CREWAI_DISABLE_TELEMETRY := true
 test-adapters: export OTEL_SDK_DISABLED := true
 test-adapters: export MEM0_TELEMETRY := false
 test-adapters: $(patsubst %,$(FRAMEWORKS)/%/.installed,chains agents services crews hermes) $(FRAMEWORKS)/mem0/.fetched  ## Run the suites of the frameworks that adapters are for
-	for name in chains agents services crews hermes; do $(FRAMEWORKS)/$$name/bin/python -m pytest -q -p no:asyncio tests/adapters || exit 1; done
+	for name in chains agents services crews hermes; do $(FRAMEWORKS)/$$name/bin/python -m pytest -q -p no:asyncio tests/adapters packages/memorata-agents/tests || exit 1; done
 	@test -e $(FRAMEWORKS)/mem0/.fetched || { echo "mem0's own tests were not run: they could not be fetched."; exit 0; }; \
 		python=$$(realpath --no-symlinks $(FRAMEWORKS)/services/bin/python) && cd $(FRAMEWORKS)/mem0 && \
 		PYTHONPATH=$(CURDIR)/tests/adapters $$python -m pytest -q -rs --assert=plain --config-file=/dev/null --rootdir=. \
 			-p no:cacheprovider -p mem0_suite -W ignore $(MEM0_TESTS)
-	for package in $(patsubst %/pyproject.toml,%,$(wildcard integrations/*/pyproject.toml)); do $(FRAMEWORKS)/chains/bin/python -m pytest -q --config-file $$package/pyproject.toml $$package || exit 1; done
+	for package in $(FRAMEWORK_PACKAGES); do $(FRAMEWORKS)/chains/bin/python -m pytest -q --config-file $$package/pyproject.toml $$package || exit 1; done
 
 # The packages come from npm; without them `make test` skips these tests and says so.
 test-typescript: $(MODELS)  ## Build the TypeScript client and run its tests against a real server

@@ -9,7 +9,7 @@ import two_processes
 from agent_framework import Agent, BaseChatClient, ChatResponse, Message
 
 import memorata
-from memorata.adapters.agent_framework import MemorataContextProvider
+from memorata_agents.agent_framework import MemorataContextProvider
 
 
 class ScriptedClient(BaseChatClient):

@@ -11,7 +11,7 @@ from agno.models.base import Model
 from agno.models.response import ModelResponse
 
 import memorata
-from memorata.adapters.agno import MemorataKnowledge
+from memorata_agents.agno import MemorataKnowledge
 
 
 class ScriptedModel(Model):

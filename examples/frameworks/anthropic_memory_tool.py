@@ -10,7 +10,7 @@ import two_processes
 from anthropic import Anthropic
 
 import memorata
-from memorata.adapters.anthropic import MemorataMemoryTool
+from memorata_agents.anthropic import MemorataMemoryTool
 
 NOTES = "/memories/notes.md"
 

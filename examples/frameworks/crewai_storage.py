@@ -6,7 +6,7 @@ import two_processes
 from crewai.memory.unified_memory import Memory
 
 import memorata
-from memorata.adapters.crewai import MemorataStorage
+from memorata_agents.crewai import MemorataStorage
 
 
 def answer(engine: memorata.Engine, prompt: str) -> str:

@@ -16,7 +16,7 @@ from google.adk.tools.preload_memory_tool import PreloadMemoryTool
 from google.genai import types
 
 import memorata
-from memorata.adapters.google_adk import MemorataMemoryService
+from memorata_agents.google_adk import MemorataMemoryService
 
 
 class ScriptedModel(BaseLlm):

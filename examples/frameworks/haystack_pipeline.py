@@ -7,10 +7,10 @@ import sys
 import two_processes
 from haystack import Document, Pipeline, component
 from haystack.components.builders import PromptBuilder
-from haystack_integrations.components.retrievers.memorata import MemorataRetriever
-from haystack_integrations.document_stores.memorata import MemorataDocumentStore
 
 import memorata
+from haystack_integrations.components.retrievers.memorata import MemorataRetriever
+from haystack_integrations.document_stores.memorata import MemorataDocumentStore
 
 TEMPLATE = "{% for document in documents %}{{ document.content }}\n{% endfor %}{{ query }}"
 

@@ -10,7 +10,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.store.base import BaseStore
 
 import memorata
-from memorata.adapters.langgraph import MemorataStore
+from memorata_agents.langgraph import MemorataStore
 
 
 class State(TypedDict):

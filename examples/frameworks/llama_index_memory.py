@@ -12,7 +12,7 @@ from llama_index.core.llms import CompletionResponse, MockLLM
 from llama_index.core.memory import Memory
 
 import memorata
-from memorata.adapters.llama_index import MemorataMemoryBlock
+from memorata_agents.llama_index import MemorataMemoryBlock
 
 
 class ScriptedModel(MockLLM):

@@ -11,7 +11,7 @@ from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessa
 
 import memorata
 from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage
-from memorata.adapters.openai_agents import MemorataSession, recall_tool
+from memorata_agents.openai_agents import MemorataSession, recall_tool
 
 
 class ScriptedModel(Model):

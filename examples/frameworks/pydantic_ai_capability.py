@@ -10,7 +10,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import FunctionModel
 
 import memorata
-from memorata.adapters.pydantic_ai import MemorataMemory
+from memorata_agents.pydantic_ai import MemorataMemory
 
 
 def scripted(messages: list[ModelMessage], info: Any) -> ModelResponse:

@@ -11,7 +11,7 @@ from strands.memory import MemoryManager
 from strands.models import Model
 
 import memorata
-from memorata.adapters.strands import MemorataMemoryStore
+from memorata_agents.strands import MemorataMemoryStore
 
 
 class ScriptedModel(Model):

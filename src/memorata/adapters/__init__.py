@@ -1,5 +1,1 @@
-"""How do programs that were written for something else use it? One module for each of them.
-
-An adapter translates names and types, and has no logic of its own: what it does is the engine's. None of the
-frameworks is needed to import this package; a module says which ``pip install`` it lacks.
-"""
+"""mem0's interface, for programs that were written for it."""

@@ -1,6 +1,7 @@
 """Values, errors and checks."""
 
 from memorata._frozen import frozen
+from memorata.engine.write.writer import KEY, KEY_CREATED_AT
 from memorata.model import checks
 from memorata.model.checks import BoolArray, Flags, FloatArray, IntArray, Numbers, Rows, nearest
 from memorata.model.entity import Period, Place
@@ -30,6 +31,8 @@ from memorata.model.parameter import Declared, Parameter
 from memorata.text.dates import MONTHS
 
 __all__ = [
+    "KEY",
+    "KEY_CREATED_AT",
     "MONTHS",
     "BoolArray",
     "DatasetError",

@@ -16,10 +16,9 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from memorata.engine.write.writer import KEY, KEY_CREATED_AT
-from memorata.model.errors import MemoryNotFound, MissingExtra
-from memorata.service.transfer import PAGE_SIZE, listed
-from memorata.store.filters import unexpired
+from memorata.extend.filters import unexpired
+from memorata.extend.model import KEY, KEY_CREATED_AT, MemoryNotFound, MissingExtra
+from memorata.extend.transfer import PAGE_SIZE, listed
 
 try:
     from langgraph.store.base import (
@@ -41,8 +40,8 @@ except ImportError as error:
     raise MissingExtra("The LangGraph store", "langgraph-checkpoint") from error
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine
-    from memorata.model.memory import Memory
+    from memorata import Engine
+    from memorata.extend.model import Memory
 
 NAMESPACE: Final = "langgraph"
 _OPERATORS: Final = {"$eq": "=", "$ne": "!=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}

@@ -26,7 +26,7 @@ def test_google_adk(engine: Engine) -> None:
     from google.adk.sessions.session import Session
     from google.genai import types
 
-    from memorata.adapters.google_adk import MemorataMemoryService
+    from memorata_agents.google_adk import MemorataMemoryService
 
     def content(text: str) -> Any:
         return types.Content(role="user", parts=[types.Part(text=text)])
@@ -81,7 +81,7 @@ def test_pydantic_ai(engine: Engine) -> None:
     from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
     from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-    from memorata.adapters.pydantic_ai import MemorataMemory
+    from memorata_agents.pydantic_ai import MemorataMemory
 
     asked: list[str] = []
 
@@ -112,7 +112,7 @@ def test_crewai(engine: Engine) -> None:
     from crewai.memory.types import MemoryRecord
     from crewai.memory.unified_memory import Memory
 
-    from memorata.adapters.crewai import MemorataStorage, memory_tools
+    from memorata_agents.crewai import MemorataStorage, memory_tools
 
     storage = MemorataStorage(engine)
     assert isinstance(storage, StorageBackend)
@@ -160,7 +160,7 @@ def test_agno(engine: Engine) -> None:
     pytest.importorskip("agno", reason=HINT)
     from agno.knowledge.protocol import KnowledgeProtocol
 
-    from memorata.adapters.agno import MemorataKnowledge, knowledge_retriever
+    from memorata_agents.agno import MemorataKnowledge, knowledge_retriever
 
     knowledge = MemorataKnowledge(engine)
     assert isinstance(knowledge, KnowledgeProtocol)

@@ -6,10 +6,9 @@ import asyncio
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from memorata.model.errors import MissingExtra
-from memorata.service.conversation import recalled_text
-from memorata.service.formats.record import text_of
-from memorata.service.transfer import PAGE_SIZE, listed
+from memorata.extend.conversation import recalled_text
+from memorata.extend.model import MissingExtra
+from memorata.extend.transfer import PAGE_SIZE, listed, text_of
 
 try:
     from agents import FunctionTool, function_tool
@@ -17,8 +16,8 @@ except ImportError as error:
     raise MissingExtra("The OpenAI Agents adapter", "openai-agents") from error
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine
-    from memorata.model.memory import Memory
+    from memorata import Engine
+    from memorata.extend.model import Memory
 
 
 class MemorataSession:

@@ -13,7 +13,7 @@ pytest.importorskip("langgraph.store.base", reason="make test-adapters installs 
 
 from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 
-from memorata.adapters.langgraph import MemorataStore
+from memorata_agents.langgraph import MemorataStore
 
 
 class Clock:

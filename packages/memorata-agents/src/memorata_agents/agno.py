@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memorata.model.errors import MissingExtra
-from memorata.service.conversation import recalled_text
-from memorata.store.filters import Field
+from memorata.extend.conversation import recalled_text
+from memorata.extend.filters import Field
+from memorata.extend.model import MissingExtra
 
 try:
     from agno.knowledge.document import Document
@@ -16,7 +16,7 @@ except ImportError as error:
     raise MissingExtra("The Agno adapter", "agno") from error
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine
+    from memorata import Engine
 
 
 class MemorataKnowledge:

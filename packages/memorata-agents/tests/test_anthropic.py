@@ -19,7 +19,7 @@ pytest.importorskip("anthropic", reason="make test-adapters installs it")
 from anthropic.lib.tools import ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 
-from memorata.adapters.anthropic import MemorataAsyncMemoryTool, MemorataMemoryTool
+from memorata_agents.anthropic import MemorataAsyncMemoryTool, MemorataMemoryTool
 
 ROOT = "/memories"
 

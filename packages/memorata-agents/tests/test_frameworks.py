@@ -46,7 +46,7 @@ def test_openai_agents_history_comes_back_exactly_and_is_recalled(engine: Engine
     pytest.importorskip("agents", reason=HINT)
     from agents.memory.session import Session
 
-    from memorata.adapters.openai_agents import MemorataSession, recall_tool
+    from memorata_agents.openai_agents import MemorataSession, recall_tool
 
     items: list[Any] = [
         {"role": "user", "content": "We deploy on Fridays."},
@@ -76,7 +76,7 @@ def test_openai_agents_history_comes_back_exactly_and_is_recalled(engine: Engine
 
 def test_strands(engine: Engine) -> None:
     pytest.importorskip("strands.memory", reason=HINT)
-    from memorata.adapters.strands import MemorataMemoryStore
+    from memorata_agents.strands import MemorataMemoryStore
 
     async def main() -> None:
         store = MemorataMemoryStore(engine)
@@ -101,7 +101,7 @@ def test_llama_index(engine: Engine) -> None:
     pytest.importorskip("llama_index.core", reason=HINT)
     from llama_index.core.base.llms.types import ChatMessage
 
-    from memorata.adapters.llama_index import MemorataMemoryBlock, MemorataRetriever
+    from memorata_agents.llama_index import MemorataMemoryBlock, MemorataRetriever
 
     async def main() -> None:
         block = MemorataMemoryBlock(engine=engine)
@@ -123,7 +123,7 @@ def test_agent_framework(engine: Engine) -> None:
     pytest.importorskip("agent_framework", reason=HINT)
     from agent_framework import Message
 
-    from memorata.adapters.agent_framework import MemorataContextProvider
+    from memorata_agents.agent_framework import MemorataContextProvider
 
     added: list[Any] = []
 

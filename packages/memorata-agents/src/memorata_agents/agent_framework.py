@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from memorata.model.errors import MissingExtra
-from memorata.service.conversation import BUDGET, Conversation
+from memorata.extend.conversation import BUDGET, Conversation
+from memorata.extend.model import MissingExtra
 
 try:
     from agent_framework import ContextProvider, Message
@@ -14,7 +14,7 @@ except ImportError as error:
     raise MissingExtra("The Agent Framework adapter", "agent-framework-core") from error
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine
+    from memorata import Engine
 
 
 class MemorataContextProvider(ContextProvider):

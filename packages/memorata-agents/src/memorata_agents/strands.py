@@ -7,8 +7,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memorata.model.errors import MissingExtra
-from memorata.service.conversation import Conversation
+from memorata.extend.conversation import Conversation
+from memorata.extend.model import MissingExtra
 
 try:
     from strands.memory.types import MemoryEntry
@@ -16,7 +16,7 @@ except ImportError as error:
     raise MissingExtra("The Strands adapter", "strands-agents") from error
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine
+    from memorata import Engine
 
 
 class MemorataMemoryStore:

@@ -11,8 +11,8 @@ import asyncio
 import posixpath
 from typing import TYPE_CHECKING, Any, Final
 
-from memorata.model.errors import MemorataError, MemoryNotFound, MissingExtra
-from memorata.service.transfer import listed
+from memorata.extend.model import MemorataError, MemoryNotFound, MissingExtra
+from memorata.extend.transfer import listed
 
 try:
     from anthropic.lib.tools import ToolError
@@ -21,8 +21,8 @@ except ImportError as error:
     raise MissingExtra("Anthropic's memory tool", "anthropic") from error
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine
-    from memorata.model.memory import Memory
+    from memorata import Engine
+    from memorata.extend.model import Memory
 
 NAMESPACE: Final = "claude"
 _ROOT: Final = "/memories"

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from memorata.model.errors import MissingExtra
+from memorata.extend.model import MissingExtra
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_the_line_to_install_it(
 ) -> None:
     for name in [name for name in sys.modules if name == module or name.startswith(module + ".")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, f"memorata.adapters.{adapter}", raising=False)
+    monkeypatch.delitem(sys.modules, f"memorata_agents.{adapter}", raising=False)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=f"pip install {package}"):
-        importlib.import_module(f"memorata.adapters.{adapter}")
+        importlib.import_module(f"memorata_agents.{adapter}")

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from memorata.model.errors import MissingExtra
-from memorata.service.conversation import message_fields, namespace_segment
-from memorata.service.formats.readers import message_text
-from memorata.service.formats.record import stable_id
+from memorata.extend.conversation import message_fields, namespace_segment
+from memorata.extend.model import MissingExtra
+from memorata.extend.transfer import message_text, stable_id
 
 try:
     from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from google.adk.events.event import Event
     from google.adk.sessions.session import Session
 
-    from memorata.engine import Engine
-    from memorata.model.memory import Memory
+    from memorata import Engine
+    from memorata.extend.model import Memory
 
 
 class MemorataMemoryService(BaseMemoryService):

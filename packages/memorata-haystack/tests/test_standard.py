@@ -17,6 +17,7 @@ from haystack.testing.document_store_async import (
     UpdateByFilterAsyncTest,
     WriteDocumentsAsyncTest,
 )
+
 from haystack_integrations.components.retrievers.memorata import MemorataRetriever
 from haystack_integrations.document_stores.memorata import MemorataDocumentStore
 

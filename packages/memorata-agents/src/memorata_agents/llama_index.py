@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from memorata.model.errors import MissingExtra
-from memorata.service.conversation import BUDGET, Conversation
+from memorata.extend.conversation import BUDGET, Conversation
+from memorata.extend.model import MissingExtra
 
 try:
     from llama_index.core.base.llms.types import ChatMessage
@@ -17,7 +17,7 @@ except ImportError as error:
     raise MissingExtra("The LlamaIndex adapter", "llama-index-core") from error
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine
+    from memorata import Engine
 
 
 class MemorataRetriever(BaseRetriever):

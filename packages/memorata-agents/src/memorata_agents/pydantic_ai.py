@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from memorata.model.errors import MissingExtra
-from memorata.service.conversation import BUDGET, Conversation, recalled_text
+from memorata.extend.conversation import BUDGET, Conversation, recalled_text
+from memorata.extend.model import MissingExtra
 
 try:
     from pydantic_ai import FunctionToolset
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pydantic_ai import AgentRunResult, RunContext
     from pydantic_ai.models import ModelRequestContext
 
-    from memorata.engine import Engine
+    from memorata import Engine
 
 
 @dataclass

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
+
 from haystack_integrations.document_stores.memorata import MemorataDocumentStore
 
 

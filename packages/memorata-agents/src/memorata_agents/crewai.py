@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from memorata.model.errors import MemoryNotFound, MissingExtra
-from memorata.service.conversation import recalled_text
-from memorata.service.transfer import listed
-from memorata.store.filters import Field
+from memorata.extend.conversation import recalled_text
+from memorata.extend.filters import Field
+from memorata.extend.model import MemoryNotFound, MissingExtra
+from memorata.extend.transfer import listed
 
 try:
     from crewai.memory.storage.backend import EmbeddingDimensionMismatchError
@@ -28,8 +28,8 @@ except ImportError as error:
     raise MissingExtra("The CrewAI adapter", "crewai") from error
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine
-    from memorata.model.memory import Memory
+    from memorata import Engine
+    from memorata.extend.model import Memory
 
 NAMESPACE: Final = "crewai"
 

@@ -1,0 +1,8 @@
+"""Conditions of the filter language."""
+
+from memorata.store.filters import Field, unexpired
+
+__all__ = [
+    "Field",
+    "unexpired",
+]
