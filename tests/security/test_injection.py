@@ -5,6 +5,7 @@ import sys
 import unicodedata
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -247,6 +248,7 @@ def test_a_text_of_the_web_that_nobody_says_is_the_web_s(memory: Engine) -> None
 
 def test_only_one_verb_changes_the_mark(memory: Engine) -> None:
     page = memory.remember(ORDER, source={"speaker": "WebFetch"}, tags=["untrusted"])
+    fields: dict[str, Any]
     for fields in ({"tags": []}, {"metadata": {}}, {"category": "note"}, {"pinned": True}):
         assert memory.update(page.id, **fields).untrusted
     for fields in ({"category": "instruction"}, {"untrusted": False}, {"source": {"speaker": "user"}}):

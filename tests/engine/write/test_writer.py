@@ -50,7 +50,7 @@ def test_everything_changeable_is_changed_at_once_and_kept(memory: Engine) -> No
 
 
 def test_zero_has_no_sign(memory: Engine) -> None:
-    zero = {"confidence": -0.0, "importance": -0.0, "place": {"lat": -0.0, "lon": -0.0}}
+    zero: dict[str, Any] = {"confidence": -0.0, "importance": -0.0, "place": {"lat": -0.0, "lon": -0.0}}
     said = memory.remember("Green tea, please.", **zero)
     other, third = memory.remember_many([{"content": "Anna plays chess.", **zero}, "Ben keeps bees."])
     changed = memory.update(third.id, **zero)
