@@ -88,11 +88,7 @@ def checked(session: Session, terms_of: TermsOf, embedder: Embedder | None, *, r
     mendable = {problem.namespace for problem in all_problems if problem.mendable}
     for namespace in sorted(mendable - {""}) if repair else ():
         rebuild.rebuild(session, namespace, terms_of, embedder, partly=True)
-    index = session.dialect.hash_index
-    lost = list(index.problems(session)) if index is not None and sound else []
-    if index is not None and lost and repair:
-        index.rebuild(session)
-    return [*(problem.text for problem in all_problems), *lost]
+    return [problem.text for problem in all_problems]
 
 
 def statistics(session: Session, least: int = APPROXIMATE_FROM) -> Mapping[str, Any]:

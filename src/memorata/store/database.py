@@ -44,7 +44,6 @@ from memorata._frozen import frozen
 if TYPE_CHECKING:
     from memorata.model.memory import Memory
     from memorata.store.filters import Filter
-    from memorata.store.sqlite.hash_index import HashIndex
 
 _Result = TypeVar("_Result")
 
@@ -116,8 +115,6 @@ class Dialect(ABC):
     """The end of a SELECT that locks its rows and leaves out those that others have locked."""
     own_replies: str = "1 = 1"
     """The condition on replies that selects those of this user of the database."""
-    hash_index: HashIndex | None = None
-    """Finds memories and vectors by hashes; None where indexes of the database do."""
     postings: Postings
     memory_key: str
     """The columns of the memories `m` that put those of all namespaces in order."""
@@ -151,9 +148,9 @@ class Dialect(ABC):
     def array(self, values: Sequence[Any]) -> Any:  # noqa: ANN401 - a value of a statement
         """Return many values as one, for ``IN (SELECT value FROM json_each(?))``."""
 
-    def among(self, numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
-        """Return what a column of numbers is compared with to be one of these, and its values."""
-        return f"IN ({', '.join('?' * len(numbers))})", numbers
+    def among(self, values: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+        """Return what a column of numbers or bytes is compared with to be one of these, and its values."""
+        return f"IN ({', '.join('?' * len(values))})", values
 
     def lock_reply(self, session: Session, caller: str, key: str) -> None:  # noqa: B027 - one writer at a time
         """Inside a write, make transactions that read the reply to the same request wait until it ends."""

@@ -17,7 +17,7 @@ from memorata.index.search import NamespaceIndex, methods
 from memorata.index.segments import TAIL, Embedder
 from memorata.model import checks
 from memorata.model.checks import IntArray
-from memorata.model.errors import IndexCorrupt, InvalidArgument, MemorataError, StoreCorrupt
+from memorata.model.errors import InvalidArgument, MemorataError, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store import check, rebuild
 from memorata.store.access import KeyStore, ReplyStore
@@ -307,7 +307,7 @@ class Store(Facet):
 
     def same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
         """Return the memories seen at `now` by fingerprint, without turns of transcripts."""
-        return self._looked_up(lambda session: lookup.same(session, namespace, fingerprints, now))
+        return self._database.read(lambda session: lookup.same(session, namespace, fingerprints, now))
 
     def is_new(self, namespace: str, content: str) -> bool:
         """Return whether it is certain that a text repeats and contradicts no memory of a namespace."""
@@ -362,7 +362,9 @@ class Store(Facet):
         embedder = self._embedder
         if embedder is None or not digests:
             return {}
-        return self._looked_up(lambda session: lookup.cached_vectors(session, namespace, embedder, digests))
+        return self._database.read(
+            lambda session: lookup.cached_vectors(session, namespace, embedder, digests)
+        )
 
     def waiting(self, limit: int, cursor: str | None = None) -> Page:
         """Return memories without a vector of the current embedder, hidden ones too, a page at a time."""
@@ -435,20 +437,6 @@ class Store(Facet):
         if self._embedder is None:
             raise InvalidArgument("embedder", None, "in use, for vectors to belong to it")
         return self._embedder
-
-    def _looked_up(self, work: Callable[[Session], _Result]) -> _Result:
-        """Return what `work` finds with the hash index, which is rebuilt if it is damaged."""
-        try:
-            return self._database.read(work)
-        except IndexCorrupt as error:
-            damage = error
-
-        def mend(session: Session) -> None:
-            assert session.dialect.hash_index is not None  # nothing else raises IndexCorrupt here
-            session.dialect.hash_index.make_anew(session, damage)
-
-        self._database.write(mend)
-        return self._database.read(work)
 
     def _forget_namespace(self, namespace: str) -> None:
         self._cache.drop(namespace)

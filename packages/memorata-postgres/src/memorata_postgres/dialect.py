@@ -151,13 +151,14 @@ class PostgresDialect(Dialect):
         """Return many values as one."""
         return list(values)
 
-    def among(self, numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
+    def among(self, values: Sequence[Any]) -> tuple[str, Sequence[Any]]:
         """Return what a column of numbers is compared with: one value, of any number of them.
 
         A value for each would make a statement of each count, and of each type of number, which psycopg takes
         as small as the value is: they would be planned each time anew.
         """
-        return "IN (SELECT value FROM json_each(?))", [_array(numbers)]
+        is_numbers = bool(values) and isinstance(values[0], int)
+        return "IN (SELECT value FROM json_each(?))", [_array(values) if is_numbers else list(values)]
 
     def joined(self, sql: str) -> str:
         """Return the count and the one value after the other of a statement with one column of bytes."""

@@ -93,9 +93,8 @@ class DuplicateStore(Facet):
         `terms_of`, which returns the terms of a memory, it also takes over fields that only the other has
         (:mod:`memorata.store.memory.supersession`).
         """
-        losers = [_repeat(session, namespace, note, terms_of) for note in notes]
-        if (index := session.dialect.hash_index) is not None:
-            index.leave_out(session, losers)
+        for note in notes:
+            _repeat(session, namespace, note, terms_of)
 
     relink = written_by(supersession.relink)
 
@@ -263,7 +262,7 @@ def link_repeats(session: Session, entries: Sequence[Entry]) -> int:
     return linked
 
 
-def _repeat(session: Session, namespace: str, note: Repeat, terms_of: TermsOf | None) -> int:
+def _repeat(session: Session, namespace: str, note: Repeat, terms_of: TermsOf | None) -> None:
     """Supersede one memory, and return its number."""
     owner, winner_number, _, winner = find(session, namespace, note.of)
     if winner.superseded_by is not None:
@@ -284,7 +283,6 @@ def _repeat(session: Session, namespace: str, note: Repeat, terms_of: TermsOf | 
          microseconds(note.at), note.mentions, winner.confidence, after,
          microseconds(winner.supported_at), microseconds(support), noted(winner, taken)),
     )  # fmt: skip
-    return loser_number
 
 
 def supersede(session: Session, namespace: str, loser_id: str, winner: Memory, at: datetime) -> int:
@@ -309,8 +307,6 @@ def _reinstate(session: Session, namespace: str, id_: str) -> Memory:
         f"SELECT end_given FROM memories {_BY_NUMBER}", (loser.namespace.number, loser.number)
     ).fetchone()
     mark_current(session, loser, end_given=bool(end_given))
-    if (index := session.dialect.hash_index) is not None:
-        index.add_current(session, [loser.number])
     settle_ends(session, loser.namespace, id_)
     return find(session, namespace, id_)[3]
 

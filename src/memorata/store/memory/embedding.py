@@ -147,8 +147,6 @@ def put_vectors(session: Session, embedder: Embedder, embedded: Sequence[Embedde
         if namespace is not None and placed:
             for _, slot in placed:
                 log_change(session, namespace.number, "vectors", slot)
-            if (index := session.dialect.hash_index) is not None:
-                index.add_vectors(session, namespace.number, embedder[0], placed)
             written += len(placed)
     return written
 
@@ -194,13 +192,13 @@ def drop_vectors(database: Database, embedder: Embedder, limit: int) -> int:
 
     while True:
         rows, paths = database.read(read)
-        drop = partial(_drop, embedder=embedder, rows=rows, last=len(rows) < limit)
+        drop = partial(_drop, embedder=embedder, rows=rows)
         # If another process removed all of these first, there may be more.
         if (dropped := database.write(drop, *paths)) or not rows:
             return dropped
 
 
-def _drop(session: Session, embedder: Embedder, rows: Sequence[Any], *, last: bool) -> int:
+def _drop(session: Session, embedder: Embedder, rows: Sequence[Any]) -> int:
     """Remove the vectors that still exist, in a write that locks their namespaces."""
     rows = _remaining(session, rows)
     (name,) = session.execute("SELECT name FROM embedders WHERE number = ?", (embedder[0],)).fetchone()
@@ -223,8 +221,6 @@ def _drop(session: Session, embedder: Embedder, rows: Sequence[Any], *, last: bo
             "DELETE FROM approximations WHERE namespace = ? AND embedder <> ?", (namespace, embedder[0])
         )
         log_change(session, namespace, "vectors", [slot for _, owner, slot in rows if owner == namespace][-1])
-    if last and (index := session.dialect.hash_index) is not None:
-        index.keep_vectors_of(session, embedder[0])
     return len(rows)
 
 

@@ -40,21 +40,11 @@ if TYPE_CHECKING:
 PLAIN: Final = "superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL)"
 """Current, and no turn of a transcript, which is an event and no duplicate of another."""
 _SAME: Final = (
-    f"SELECT {OWN}, NULL FROM memories m WHERE {{key}} AND {PLAIN} AND m.forgotten_at IS NULL "
+    f"SELECT {OWN}, NULL FROM memories m WHERE m.namespace = ? "
+    f"AND m.fingerprint IN (SELECT value FROM json_each(?)) AND {PLAIN} AND m.forgotten_at IS NULL "
     "AND (m.expires_at IS NULL OR m.expires_at > ?) ORDER BY m.number"
 )
-_SAME_BY_NUMBER: Final = _SAME.format(key="+m.namespace = ? AND m.number IN (SELECT value FROM json_each(?))")
-_SAME_BY_FINGERPRINT: Final = _SAME.format(
-    key="m.namespace = ? AND m.fingerprint IN (SELECT value FROM json_each(?))"
-)
-_VECTORS_BY_NUMBER: Final = (
-    "SELECT digest, vectors FROM vectors WHERE +namespace = ? "
-    "AND number IN (SELECT value FROM json_each(?)) AND embedder = ?"
-)
-_VECTORS_BY_DIGEST: Final = (
-    "SELECT digest, vectors FROM vectors WHERE namespace = ? "
-    "AND digest IN (SELECT value FROM json_each(?)) AND embedder = ?"
-)
+_DIGESTS_PER_STATEMENT: Final = 1_000
 
 
 def same(session: Session, path: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
@@ -63,56 +53,53 @@ def same(session: Session, path: str, fingerprints: Sequence[str], now: datetime
     namespace = find_namespace(session, path)
     if namespace is None or not fingerprints:
         return by_fingerprint
-    index, number = session.dialect.hash_index, namespace.number
-    if index is None:
-        statement = same_statement(session, number, fingerprints, now)
-    elif keys := index.memories(session, number, fingerprints):
-        statement = _SAME_BY_NUMBER, (number, session.dialect.array(keys), microseconds(now))
-    else:
-        return by_fingerprint
-    wanted = frozenset(fingerprints)
-    for row in session.execute(*statement).fetchall():
+    for row in session.execute(*same_statement(session, namespace.number, fingerprints, now)).fetchall():
         candidate = memory(row, path)
-        if candidate.fingerprint in wanted:
-            by_fingerprint.setdefault(candidate.fingerprint, []).append(candidate)
+        by_fingerprint.setdefault(candidate.fingerprint, []).append(candidate)
     return by_fingerprint
 
 
 def same_statement(session: Session, number: int, fingerprints: Sequence[str], now: datetime) -> Statement:
-    """Return the statement that selects memories by fingerprints, with an index of the database."""
+    """Return the statement that selects memories by fingerprints."""
     keys = session.dialect.array(list(dict.fromkeys(fingerprints)))
-    return _SAME_BY_FINGERPRINT, (number, keys, microseconds(now))
+    return _SAME, (number, keys, microseconds(now))
 
 
 def cached_vectors(
     session: Session, path: str, embedder: Embedder, digests: Sequence[bytes]
 ) -> dict[bytes, Floats]:
     """Return the vectors of an embedder that a namespace has of texts with these digests."""
-    index = session.dialect.hash_index
-    if index is None:
-        statement = expect_vectors(session, path, embedder, digests)
-    else:
-        number = (find_namespace(session, path) or EMPTY).number
-        keys = index.vectors(session, number, embedder[0], digests)
-        if not keys:
-            return {}
-        statement = _VECTORS_BY_NUMBER, (number, session.dialect.array(keys), embedder[0])
-    wanted = frozenset(digests)
+    statements = expect_vectors(session, path, embedder, digests)
     return {
         digest: unsealed(blob, embedder[1])
+        for statement in statements
         for digest, blob in session.execute(*statement).fetchall()
-        if digest in wanted and is_sound(blob, embedder[1])
+        if is_sound(blob, embedder[1])
     }
 
 
-def expect_vectors(session: Session, path: str, embedder: Embedder, digests: Sequence[bytes]) -> Statement:
-    """Read the row of a namespace, and vectors by digest, ahead; return the statement for the vectors."""
+def expect_vectors(
+    session: Session, path: str, embedder: Embedder, digests: Sequence[bytes]
+) -> list[Statement]:
+    """Read the row of a namespace, and vectors by digest, ahead; return the statements for the vectors."""
     number = session.dialect.namespace_number(path)
-    assert number is not None  # a database with indexes over hashes numbers namespaces by their paths
-    keys = session.dialect.array(list(dict.fromkeys(digests)))
-    statement = _VECTORS_BY_DIGEST, (number, keys, embedder[0])
-    session.namespace(path, [statement])
-    return statement
+    if number is None:
+        number = (find_namespace(session, path) or EMPTY).number
+    wanted = list(dict.fromkeys(digests))
+    statements: list[Statement] = []
+    for start in range(0, len(wanted), _DIGESTS_PER_STATEMENT):
+        among, values = session.dialect.among(wanted[start : start + _DIGESTS_PER_STATEMENT])
+        # One of each: a text that is said again and again has as many vectors, all alike.
+        first = f"SELECT min(number) FROM vectors WHERE namespace = ? AND digest {among} AND embedder = ?"
+        statements.append(
+            (
+                "SELECT digest, vectors FROM vectors "
+                f"WHERE +namespace = ? AND number IN ({first} GROUP BY digest)",
+                (number, number, *values, embedder[0]),
+            )
+        )
+    session.namespace(path, statements)
+    return statements
 
 
 _PAGE_SIZE: Final = 500

@@ -66,8 +66,6 @@ _FIXED: Final = (
 _WORDED: Final = ("tags", "entities", "valid_from")
 """The fields that are searched by their terms, so that a change of them changes posting lists."""
 _NO_SESSION: Final = frozenset({""})
-_CHANGES_PER_RUN: Final = 512
-"""After about how many single writes their waiting hashes become a run of the hash index."""
 _TAKEN: Final = (
     "SELECT id FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?)) AND slot < ?"
 )
@@ -127,10 +125,6 @@ def add(
         change, records = _add_rows(session, namespace, batch, embedder, matrix, waiting=not full)
         if added is not None and not full:
             added.append(Added(namespace, batch, records, change))
-        if (index := session.dialect.hash_index) is not None:
-            # Once in a while too, for files in which no namespace ever has enough for a segment.
-            enough = full or change // _CHANGES_PER_RUN > (change - len(batch)) // _CHANGES_PER_RUN
-            index.add(session, namespace.number, namespace.slots, batch, embedder, together=enough)
         for slot, entry in enumerate(batch, namespace.slots):
             for old in entry.memory.supersedes:
                 # What the batch itself added or superseded is read as it is now.

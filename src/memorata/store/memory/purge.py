@@ -100,7 +100,6 @@ def remove(
     if terms_of is not None:
         _give_back(session, path, ids, terms_of)
     slots: list[int] = []
-    reinstated: list[int] = []
     sessions = set()
     embedders = [embedder for (embedder,) in session.execute("SELECT number FROM embedders").fetchall()]
     for id_ in ids:
@@ -118,15 +117,12 @@ def remove(
             "UPDATE records SET terms = NULL WHERE namespace = ? AND slot = ?", (namespace.number, slot)
         )
         put_record(session, namespace, slot, gone_record(), "purge")
-        reinstated += _unlink(session, namespace, removed)
+        _unlink(session, namespace, removed)
         sessions.add(removed.source.session)
     if not slots:
         return
     _remove_unheld_sessions(session, namespace.number, sessions)
     segments.rewrite_without(session, namespace.number, slots)
-    if (index := session.dialect.hash_index) is not None:
-        index.add_current(session, reinstated)
-        index.remove(session, namespace.number, slots)
 
 
 def _give_back(session: Session, path: str, ids: Sequence[str], terms_of: TermsOf) -> None:
@@ -156,8 +152,8 @@ def _remove_unheld_sessions(session: Session, number: int, names: set[str]) -> N
     )
 
 
-def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int]:
-    """Take a purged memory out of its chain, and return the numbers of memories that are current again.
+def _unlink(session: Session, namespace: Namespace, removed: Memory) -> None:
+    """Take a purged memory out of its chain.
 
     What it had replaced is current again, unless something newer had replaced it in turn: then that one
     takes its place in the chain, for a purge does not bring outdated memories back. What it had replaced held
@@ -188,4 +184,3 @@ def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int
         put_record(session, namespace, slot, unchanged.tobytes(), "update")
     for link in replaced:
         settle_ends(session, namespace, link.memory.id)
-    return [] if heir is not None else [link.number for link in replaced]

@@ -243,8 +243,6 @@ def relink(session: Session, path: str, links: Sequence[Linked]) -> None:
         set_columns(session, namespace.number, number, **columns, supersedes=link.supersedes)
         linked = changed(record, superseded=end_of(link.superseded_at))
         put_record(session, namespace, slot, linked, "reinstate" if winner is None else "supersede")
-        if winner is None and (index := session.dialect.hash_index) is not None:
-            index.add_current(session, [number])
 
 
 def ended_by(memory: Memory, began: datetime) -> datetime:

@@ -14,7 +14,6 @@ from memorata.store.rows import NAMESPACES, SLOTS, checked_limit, microseconds
 from memorata.store.sqlite import integrity
 from memorata.store.sqlite.encryption import database_errors
 from memorata.store.sqlite.files import kept_logs
-from memorata.store.sqlite.hash_index import HASH_INDEX
 
 _ADDED: Final = (
     "WITH RECURSIVE added (slot) AS (VALUES (?2) UNION ALL SELECT slot + 1 FROM added WHERE slot < ?3) "
@@ -64,7 +63,6 @@ class SqliteDialect(Dialect):
     change_columns = "change"
     change_memory = "(c.namespace << 31) + c.slot"
     taken_changes = "SELECT change FROM changes WHERE ?1 IS NOT NULL"
-    hash_index = HASH_INDEX
     postings = _POSTINGS
     drop_namespace = staticmethod(integrity.drop_namespace)
     problems = staticmethod(integrity.problems)

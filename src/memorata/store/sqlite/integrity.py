@@ -9,7 +9,6 @@ from typing import Any, Final, cast
 from memorata.store.database import Session
 from memorata.store.rows import COLUMNS, NAMESPACES, NO_MEMORY, SLOTS
 from memorata.store.sqlite.encryption import database_errors
-from memorata.store.sqlite.hash_index import HASH_INDEX
 from memorata.store.sqlite.schema import state_checksum
 
 _DERIVED: Final = ("approximations", "records", "segments", "sessions", "vector_codes", "vectors")
@@ -69,7 +68,7 @@ def _remove_strays(session: Session) -> None:
     ).fetchone()
     if lost:
         return
-    remove_wrong_kinds(session, (*_DERIVED, "address_runs", "new_addresses"))
+    remove_wrong_kinds(session, _DERIVED)
     for table in _DERIVED:
         session.execute(f"DELETE FROM {table} WHERE namespace NOT IN (SELECT number FROM namespaces)")
     session.execute(
@@ -104,8 +103,6 @@ def drop_namespace(session: Session, number: int, path: str) -> None:
     for table, by_name in owned_tables(session).items():
         # Never both: to SQLite, the name "7" is the number 7 where a column holds numbers.
         session.execute(f'DELETE FROM "{table}" WHERE namespace = ?', (path if by_name else number,))
-    # After the rows: a damaged hash index is rebuilt from those that are left.
-    HASH_INDEX.remove_namespace(session, number)
     change = last + 1
     session.execute(
         "INSERT INTO changes (change, namespace, slot, kind) VALUES (?, ?, ?, 'purge')",

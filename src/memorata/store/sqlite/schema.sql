@@ -39,6 +39,8 @@ END;
 CREATE TRIGGER state_of_changed AFTER UPDATE OF {columns} ON memories BEGIN
     UPDATE memories SET state_checksum = {new} WHERE number = NEW.number;
 END;
+CREATE INDEX memories_by_fingerprint ON memories (namespace, fingerprint)
+    WHERE superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL);
 CREATE INDEX memories_with_a_place ON memories (namespace, slot) WHERE lat IS NOT NULL;
 CREATE INDEX memories_superseded ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE superseded_at IS NOT NULL;
@@ -61,15 +63,7 @@ CREATE TABLE vectors (
     vectors BLOB NOT NULL, CHECK (number = (((embedder << 25) + namespace) << 31) + slot)
 );
 CREATE INDEX vectors_by_embedder ON vectors (embedder);
-
--- Hashes of texts and of embedded texts: sorted runs, and the entries that wait to become one.
-CREATE TABLE address_runs (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, entries INTEGER NOT NULL, checksum INTEGER NOT NULL,
-    run BLOB NOT NULL
-);
-CREATE TABLE new_addresses (
-    key INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (key, place)
-) WITHOUT ROWID;
+CREATE INDEX vectors_by_digest ON vectors (namespace, digest, embedder);
 
 -- Runs of slots whose posting lists are written together and merged together.
 CREATE TABLE segments (

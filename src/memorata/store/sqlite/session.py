@@ -16,7 +16,6 @@ from memorata.store.database import Session, Statement
 from memorata.store.rows import NAMESPACE_COLUMNS
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.encryption import KEY_ADVICE, database_errors
-from memorata.store.sqlite.hash_index import HashRunCache
 
 _Read = TypeVar("_Read")
 
@@ -63,7 +62,6 @@ class SqliteSession(sqlite3.Connection):
         """Set up the state of its transactions."""
         self.guards: dict[int, list[Callable[[Session], object]]] = {}
         self.read_once: dict[str, Any] = {}
-        self.hash_runs = HashRunCache()
 
     def namespace(self, path: str, ahead: Sequence[Statement] = ()) -> Any:  # noqa: ANN401 - a row
         """Return the row of a namespace, or None; nothing is read ahead, for a file takes no round trip."""
