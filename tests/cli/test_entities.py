@@ -58,6 +58,7 @@ def test_one_entity_is_described_merged_and_shown(cli: Run, fleet: str) -> None:
             "type": "person",
             "aliases": ["AK", "Annie"],
             "description": "x y",
+            "place": None,
             "memories": 1,
             "relations": 1,
             "merged": ["UAV-002"],
@@ -68,6 +69,17 @@ def test_one_entity_is_described_merged_and_shown(cli: Run, fleet: str) -> None:
     undone = cli("entities", "UAV-002", "--undo-merge").lines
     assert undone == ["1\tthing\tUAV-002", "UAV-002 —belongs_to→ fleet-rescue"]
     assert cli("entities", "UAV-002", "--as-of", "2020-01-01").lines == ["1\tthing\tUAV-002"]
+
+
+def test_an_entity_is_put_in_a_place_and_found_there(cli: Run, fleet: str) -> None:
+    assert cli("entities", "base-west", "--place", "59.91,10.75,Oslo").lines[1] == "place\t59.91,10.75 Oslo"
+    cli("entities", "fleet-rescue", "--place", "60.39,5.32")
+    assert cli("near", "59.91,10.75", "--entities").lines[0] == "0.0\tbase-west"
+    found = cli("near", "59.91,10.75", "--entities", "--radius", "1000", "--json").json["entities"]
+    place = {"lat": 59.91, "lon": 10.75, "name": "Oslo"}
+    assert [(near["entity"]["name"], near["entity"]["place"]) for near in found] == [("base-west", place)]
+    assert "place" not in cli("entities", "base-west", "--place", "none").out
+    assert cli("near", "59.91,10.75", "--entities", "--radius", "1000").code == 1
 
 
 def test_a_nickname_is_listed_undone_and_restored(cli: Run, fleet: str) -> None:

@@ -92,7 +92,8 @@ def test_ways_have_a_decay_scores_and_a_shortest_one(cli: Run) -> None:
     assert (len(shortest["paths"]), shortest["paths"][0]["cost"]) == (1, 2.0)
     assert cli("paths", "UAV-001", "--shortest").code == 2
     assert cli("hubs", "--limit", "1").out.startswith("0.")
-    assert cli("hubs", "--json").json["hubs"][0]["entity"] == "fleet"
+    first = [cli("hubs", "--direction", way, "--json").json["hubs"][0]["entity"] for way in ("out", "both")]
+    assert first == ["base", "fleet"]
     assert (
         cli("communities", "--levels", "2", "--level", "1", "--iterations", "5", "--json").json["method"]
         == "propagation"

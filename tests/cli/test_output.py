@@ -66,7 +66,7 @@ def test_json_is_one_line_in_a_pipe_and_indented_for_a_person(
     assert capsys.readouterr().out == '{\n  "a": 1\n}\n'
     monkeypatch.delenv("FORCE_COLOR")
     Output(json=True).data({"of": Entity("Anna"), "score": float("nan")})
-    anna = '{"name": "Anna", "type": "thing", "aliases": [], "description": ""}'
+    anna = '{"name": "Anna", "type": "thing", "aliases": [], "description": "", "place": null}'
     assert capsys.readouterr().out == f'{{"of": {anna}, "score": null}}\n'
 
 

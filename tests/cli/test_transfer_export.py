@@ -98,7 +98,7 @@ def test_no_field_of_a_memory_is_left_behind(cli: Run, home: Path) -> None:
         content="Anna likes tea",
         created_at=at,
         namespace="ada",
-        category="preference",
+        category="decision",
         tier=Tier.PROCEDURAL,
         confidence=0.1,
         importance=1 / 3,
@@ -117,6 +117,7 @@ def test_no_field_of_a_memory_is_left_behind(cli: Run, home: Path) -> None:
         access_count=4,
         last_accessed_at=at + timedelta(days=3),
         version=7,
+        untrusted=True,
     )
     plain = Memory(id="x", content="x", created_at=at)
     kept = {"superseded_by", "fingerprint", "embedder"}
@@ -138,7 +139,7 @@ def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home:
 
     with opened(home / "memories.db") as memory:
         memory.entities.describe("Bob", type="person", aliases=["Bobby"], description="moved to Lisbon")
-        memory.entities.describe("Robert", type="person")
+        memory.entities.describe("Robert", type="person", place=Place(38.72, -9.14, "Lisbon"))
         memory.entities.merge("Robert", "Bob")
         memory.entities.relate("Anna", "knows", "Bob", weight=2, memory=tea)
         memory.entities.relate("Bob", "lives_in", "Lisbon", valid_from=memory.get(tea).created_at)
@@ -153,6 +154,7 @@ def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home:
         "type": "thing",
         "aliases": [],
         "description": "",
+        "place": None,
         "merged_into": None,
     }
     (home / "all.jsonl").write_text("\n".join(map(json.dumps, rows)))

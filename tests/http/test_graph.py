@@ -40,7 +40,12 @@ def test_near_tells_how_far(client: TestClient, bob: str) -> None:
     (found,) = client.get("/v1/near", params={"lat": 48.857, "lon": 2.352}).json()["memories"]
     assert (found["metres"], found["memory"]["id"]) == (0.0, bob)
     far = client.get("/v1/near", params={"lat": 0, "lon": 0, "radius": 10}).json()
-    assert far == {"memories": []}
+    assert far == {"memories": [], "entities": []}
+    lisbon = {"lat": 38.72, "lon": -9.14, "name": ""}
+    described = client.put("/v1/entities/Lisbon", json={"place": lisbon}).json()
+    assert described["place"] == lisbon
+    (placed,) = client.get("/v1/near", params={"lat": 38.72, "lon": -9.14}).json()["entities"]
+    assert (placed["metres"], placed["entity"]["name"]) == (0.0, "Lisbon")
 
 
 def test_what_was_known_then(client: TestClient, bob: str) -> None:

@@ -57,6 +57,8 @@ export type CellsAnswer = {
 /** The communities of a namespace, the largest first. */
 export type CommunitiesAnswer = {
   communities: Array<CommunityAnswer>;
+  /** Ids of memories, part by part, where parts were asked for. */
+  partitions: Array<Array<string>>;
   level: number;
   count: number;
   modularity: number;
@@ -160,9 +162,18 @@ export type EntityAnswer = {
   type: string;
   aliases: Array<string>;
   description: string;
+  place: PlaceAnswer | null;
   memories: number;
   relations: number;
   merged: Array<string>;
+};
+/** An entity as it was described. */
+export type EntityDescription = {
+  name: string;
+  type: string;
+  aliases: Array<string>;
+  description: string;
+  place: PlaceAnswer | null;
 };
 /** How many memories were removed, or would be in a dry run. */
 export type EntityPurgeAnswer = {
@@ -179,6 +190,8 @@ export type EntityUpdate = {
   type?: string | null;
   aliases?: Array<string> | null;
   description?: string | null;
+  /** Where it is, for one that stays in a place. */
+  place?: PlaceInput | null;
 };
 /** An experiment, with its state in answers about one. */
 export type ExperimentAnswer = {
@@ -495,14 +508,20 @@ export type NamespaceSplit = {
 export type NamespacesAnswer = {
   namespaces: Array<NamespaceAnswer>;
 };
-/** The memories nearest to a point. */
+/** The memories nearest to a point, and the entities whose own place is near it. */
 export type NearAnswer = {
   memories: Array<NearbyAnswer>;
+  entities: Array<NearbyEntityAnswer>;
 };
 /** A memory and its distance. */
 export type NearbyAnswer = {
   metres: number;
   memory: MemoryAnswer;
+};
+/** An entity with a place of its own, and its distance. */
+export type NearbyEntityAnswer = {
+  metres: number;
+  entity: EntityDescription;
 };
 /** An experiment to start. */
 export type NewExperiment = {
@@ -1015,14 +1034,14 @@ export interface Operations {
   /** Return the ways that lead from an entity through relations and memories. */
   "GET /v1/paths": { path: {}; query: {start: string; to?: string | null; depth?: number; type?: Array<string> | null; direction?: "both" | "out" | "in"; order?: "breadth" | "depth"; decay?: number; shortest?: boolean; nodes?: number; limit?: number; seconds?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: PathsAnswer };
   /** Return the groups of memories and entities that hang together. */
-  "GET /v1/communities": { path: {}; query: {level?: number; limit?: number; seed?: number; method?: "propagation" | "leiden"; levels?: number; iterations?: number | null; resolution?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: CommunitiesAnswer };
+  "GET /v1/communities": { path: {}; query: {level?: number; limit?: number; seed?: number; method?: "propagation" | "leiden"; levels?: number; iterations?: number | null; resolution?: number; partitions?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: CommunitiesAnswer };
   /** Return the entities of the highest PageRank. */
-  "GET /v1/hubs": { path: {}; query: {limit?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: HubsAnswer };
+  "GET /v1/hubs": { path: {}; query: {limit?: number; direction?: "out" | "both"; damping?: number; iterations?: number; tolerance?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: HubsAnswer };
   /** Return the grid cells in which memories are, those with the most memories first. */
   "GET /v1/cells": { path: {}; query: {precision?: number; limit?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: CellsAnswer };
   /** Return memories in the order in which what they tell happened. */
   "GET /v1/timeline": { path: {}; query: {entity?: string | null; start?: string | null; end?: string | null; limit?: number; newest_first?: boolean; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: MemoriesAnswer };
-  /** Return the memories that were nearest to a point, and how far each was. */
+  /** Return the memories and the entities that were nearest to a point, and how far each was. */
   "GET /v1/near": { path: {}; query: {lat: number; lon: number; radius?: number | null; limit?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: NearAnswer };
   /** Return the repeats of a memory. */
   "GET /v1/repeats": { path: {}; query: {id: string; namespace?: string | null;}; body: undefined; answer: RepeatsAnswer };

@@ -62,6 +62,7 @@ def entities(
     type: str | None = Option(None, "-t", help="Set the type of the entity."),
     alias: list[str] | None = Option(None, help="Another name of it; repeatable."),
     description: str | None = Option(None, help="A few words about it."),
+    place: str | None = Option(None, metavar="LAT,LON", help="Where it is; none takes it away."),
     merge: str | None = Option(None, metavar="OTHER", help="Read OTHER as ENTITY from now on."),
     undo_merge: bool = Option(False, help="Let ENTITY stand for itself again."),
     nicknames: bool = Option(False, help="List the nicknames of speakers instead."),
@@ -73,17 +74,23 @@ def entities(
     if nicknames or undo_alias or restore_alias:
         _aliases(session, entity, undo=undo_alias, restore=restore_alias)
         return
-    described = any(value is not None for value in (type, alias, description))
+    described = any(value is not None for value in (type, alias, description, place))
     if entity is None and (described or undo_merge or merge is not None or as_of is not None):
         raise InvalidArgument(
-            "ENTITY", entity, "given with --type, --alias, --description, a merge or --as-of"
+            "ENTITY", entity, "given with --type, --alias, --description, --place, a merge or --as-of"
         )
     with session.memory() as engine:
         if entity is None:
             _list_entities(session, engine.entities.list(prefix=prefix, limit=limit))
             return
         if described:
-            engine.entities.describe(entity, type=type, aliases=alias, description=description)
+            engine.entities.describe(
+                entity,
+                type=type,
+                aliases=alias,
+                description=description,
+                place={} if place == "none" else place_of("--place", place),
+            )
         if merge is not None:
             engine.entities.merge(entity, merge)
         if undo_merge:
@@ -192,7 +199,8 @@ def _show_entity(session: Session, record: KnownEntity, relations: Sequence[Rela
     output.line(_entity_line(record))
     entity = record.entity
     named = {"aliases": ", ".join(entity.aliases), "merged": ", ".join(record.merged)}
-    for label, text in {**named, "description": entity.description}.items():
+    where = "" if entity.place is None else f"{entity.place.lat},{entity.place.lon} {entity.place.name}"
+    for label, text in {**named, "description": entity.description, "place": where.rstrip()}.items():
         if text:
             output.line(f"{label}\t{visible(text)}")
     for relation in relations:
@@ -375,14 +383,23 @@ def near(
     place: str = Argument(metavar="LAT,LON", help="The place, in degrees."),
     radius: float | None = Option(None, "-r", help="How far at most, in metres."),
     limit: options.Limit = 10,
+    entities: bool = Option(False, help="The entities with a place of their own, instead of memories."),
     as_of: options.AsOf = None,
 ) -> None:
     """Show the memories nearest to a place, and their distances."""
-    from memorata.service.codec import nearby_json
+    from memorata.service.codec import nearby_entity_json, nearby_json
 
     output = session.output
     point = place_of("LAT,LON", place)
     assert point is not None  # only no text gives no place
+    if entities:
+        with session.memory() as engine:
+            named = engine.graph.near_entities(point.lat, point.lon, radius, limit=limit)
+        lines = [f"{near.metres:.1f}\t{one_line(near.entity.name)}" for near in named]
+        output.result({"entities": list(map(nearby_entity_json, named))}, *lines)
+        if not named:
+            session.leave(NOT_FOUND, "No entity here has a place" + ("" if radius is None else " so near"))
+        return
     with session.memory() as engine:
         nearest = engine.graph.near(point.lat, point.lon, radius, limit=limit, as_of=as_of)
     if not output.terminal:

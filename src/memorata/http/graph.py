@@ -34,13 +34,19 @@ AsOf = Annotated[Time | None, Query(description="As it was known and believed th
 MAX_SECONDS = 20.0
 
 
-class EntityAnswer(BaseModel):
-    """An entity, and how many memories and relations it has."""
+class EntityDescription(BaseModel):
+    """An entity as it was described."""
 
     name: str
     type: str
     aliases: list[str]
     description: str
+    place: answers.PlaceAnswer | None
+
+
+class EntityAnswer(EntityDescription):
+    """An entity, and how many memories and relations it has."""
+
     memories: int
     relations: int
     merged: list[str]
@@ -179,7 +185,18 @@ class NearbyAnswer(BaseModel):
     memory: answers.MemoryAnswer
 
 
-NearAnswer = answers.list_of(NearbyAnswer, "memories", "The memories nearest to a point.", "NearAnswer")
+class NearbyEntityAnswer(BaseModel):
+    """An entity with a place of its own, and its distance."""
+
+    metres: float
+    entity: EntityDescription
+
+
+class NearAnswer(BaseModel):
+    """The memories nearest to a point, and the entities whose own place is near it."""
+
+    memories: list[NearbyAnswer]
+    entities: list[NearbyEntityAnswer]
 
 
 # --- entities and relations ---------------------------------------------------------------------------
@@ -410,6 +427,11 @@ def near(
     limit: Limit = 10,
     as_of: AsOf = None,
 ) -> Json:
-    """Return the memories that were nearest to a point, and how far each was."""
-    memories = context.engine.graph.near(lat, lon, radius, limit=limit, as_of=as_of)
-    return {"memories": [codec.nearby_json(memory) for memory in memories]}
+    """Return the memories and the entities that were nearest to a point, and how far each was."""
+    graph = context.engine.graph
+    memories = graph.near(lat, lon, radius, limit=limit, as_of=as_of)
+    entities = graph.near_entities(lat, lon, radius, limit=limit)
+    return {
+        "memories": [codec.nearby_json(memory) for memory in memories],
+        "entities": [codec.nearby_entity_json(entity) for entity in entities],
+    }

@@ -10,6 +10,37 @@ from memorata.model.errors import InvalidArgument
 
 
 @frozen
+class Place:
+    """A point on the Earth.
+
+    Parameters
+    ----------
+    lat, lon
+        Latitude from -90 to 90 and longitude from -180 to 180, in degrees.
+    name
+        What it is called, if anything.
+
+    Examples
+    --------
+    >>> Place(48.8566, 2.3522, "Paris")
+    Place(lat=48.8566, lon=2.3522, name='Paris')
+    >>> Place(91, 0)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: lat must be a number from -90 to 90, got 91
+    """
+
+    lat: float
+    lon: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lat", checks.within("lat", self.lat, -90, 90))
+        object.__setattr__(self, "lon", checks.within("lon", self.lon, -180, 180))
+        checks.writable("name", self.name)
+
+
+@frozen
 class Entity:
     """Someone or something with a name.
 
@@ -19,6 +50,8 @@ class Entity:
         What it is called first of all, and what else.
     type, description
         What it is, in a word and in a sentence.
+    place
+        Where it is, if it stays in one place.
 
     Examples
     --------
@@ -30,6 +63,7 @@ class Entity:
     type: str = "thing"
     aliases: tuple[str, ...] = ()
     description: str = ""
+    place: Place | None = None
 
     def __post_init__(self) -> None:
         if not checks.writable("name", self.name).strip():
@@ -39,6 +73,8 @@ class Entity:
         object.__setattr__(self, "aliases", checks.texts("aliases", self.aliases))
         for index, alias in enumerate(self.aliases):
             checks.writable(f"aliases[{index}]", alias)
+        if self.place is not None and not isinstance(self.place, Place):
+            raise InvalidArgument("place", self.place, "a Place")
 
 
 @frozen
@@ -81,37 +117,6 @@ class Relation:
             checks.text("asserted_by", self.asserted_by)
         object.__setattr__(self, "created_at", checks.optional_instant("created_at", self.created_at))
         checks.validity(self)
-
-
-@frozen
-class Place:
-    """A point on the Earth.
-
-    Parameters
-    ----------
-    lat, lon
-        Latitude from -90 to 90 and longitude from -180 to 180, in degrees.
-    name
-        What it is called, if anything.
-
-    Examples
-    --------
-    >>> Place(48.8566, 2.3522, "Paris")
-    Place(lat=48.8566, lon=2.3522, name='Paris')
-    >>> Place(91, 0)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: lat must be a number from -90 to 90, got 91
-    """
-
-    lat: float
-    lon: float
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lat", checks.within("lat", self.lat, -90, 90))
-        object.__setattr__(self, "lon", checks.within("lon", self.lon, -180, 180))
-        checks.writable("name", self.name)
 
 
 @frozen

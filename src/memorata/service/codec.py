@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memorata.engine.briefing import Briefing
     from memorata.engine.consolidation import Proposal
     from memorata.engine.duplicate_search import DuplicateGroup
-    from memorata.engine.graph.communities import Communities, KnownEntity, Nearby, Paths
+    from memorata.engine.graph.communities import Communities, KnownEntity, Nearby, NearbyEntity, Paths
     from memorata.engine.graph.entities import About
     from memorata.engine.saved_recipes import SavedRecipe
     from memorata.model.entity import Relation
@@ -202,6 +202,11 @@ def communities_json(communities: Communities) -> Json:
 def nearby_json(nearby: Nearby) -> Json:
     """Return a memory near a point as JSON, with its distance."""
     return {"metres": nearby.metres, "memory": memory_json(nearby.memory)}
+
+
+def nearby_entity_json(nearby: NearbyEntity) -> Json:
+    """Return an entity near a point as JSON, with its distance."""
+    return {"metres": nearby.metres, "entity": plain(nearby.entity)}
 
 
 def about_json(about: About) -> Json:

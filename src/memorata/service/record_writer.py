@@ -319,6 +319,7 @@ class DeclarationWriter:
                     type=entity.type,
                     aliases=entity.aliases,
                     description=entity.description,
+                    place=entity.place,
                     namespace=namespace,
                 )
                 if record.merged_into is not None:

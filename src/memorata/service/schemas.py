@@ -346,6 +346,7 @@ class EntityUpdate(RequestBody):
     type: Word | None = None
     aliases: Words | None = None
     description: Word | None = None
+    place: PlaceInput | None = Field(None, description="Where it is, for one that stays in a place.")
 
 
 class MergeRequest(RequestBody):

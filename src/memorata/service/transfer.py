@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
+from memorata.engine.write.drafts import built_place
 from memorata.model.checks import nearest
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import InvalidArgument, MemorataError
@@ -116,7 +117,10 @@ def read_entity(row: Mapping[str, Any]) -> EntityRecord:
     merged_into = row.get("merged_into")
     if merged_into is not None and not isinstance(merged_into, str):
         raise InvalidArgument("merged_into", merged_into, "a name or null")
-    return EntityRecord(Entity(**{name: row[name] for name in _ENTITY if name in row}), merged_into)
+    values = {name: row[name] for name in _ENTITY if name in row}
+    if isinstance(values.get("place"), Mapping):
+        values["place"] = built_place(values["place"])
+    return EntityRecord(Entity(**values), merged_into)
 
 
 def read_relation(row: Mapping[str, Any]) -> Relation:

@@ -1,4 +1,4 @@
-"""Declared entities: their names, aliases, types and descriptions, and which were merged into which.
+"""Declared entities: their names, aliases, types, descriptions and places, and merges of them.
 
 Names are compared folded (:mod:`memorata.text.tokens`). A merged name keeps its row and a redirect, as
 :class:`memorata.text.known_names.Redirects` describes; nothing that points to it is rewritten. A change of
@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, Literal
 
 from memorata._frozen import frozen
-from memorata.model.entity import Entity
+from memorata.model.entity import Entity, Place
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.store.database import Session
 from memorata.store.facets import Facet, reads_namespace, writes_namespace
@@ -21,6 +22,7 @@ from memorata.store.rows import SLOTS, Namespace, log_change, made_namespace
 from memorata.text.tokens import folded
 
 _UNTYPED: Final = "thing"
+_COLUMNS: Final = "number, type, description, lat, lon, place, merged_into"
 
 
 @frozen
@@ -38,8 +40,7 @@ class EntityStore(Facet):
     def list(self, session: Session, namespace: Namespace, first: int = 0) -> list[EntityRecord]:
         """Return the entities of a namespace in the order of their declaration, from one on."""
         rows = session.execute(
-            "SELECT number, type, description, merged_into FROM entities WHERE namespace = ? "
-            "ORDER BY number LIMIT ? OFFSET ?",
+            f"SELECT {_COLUMNS} FROM entities WHERE namespace = ? ORDER BY number LIMIT ? OFFSET ?",
             (namespace.number, SLOTS, first),
         ).fetchall()
         return _records(session, namespace.number, rows)
@@ -54,23 +55,32 @@ class EntityStore(Facet):
         type: str | None = None,
         aliases: Sequence[str] | None = None,
         description: str | None = None,
+        place: Place | Literal[False] | None = None,
     ) -> EntityRecord:
-        """Describe an entity, new or not; None leaves a part as it is. A merged name stands for the other."""
+        """Describe an entity, new or not; None leaves a part as it is, False takes its place away.
+
+        A merged name stands for the other.
+        """
         # The constructor checks its arguments.
         checked = Entity(name, type or "", () if aliases is None else tuple(aliases), description or "")
         number = made_namespace(session, namespace).number
         entity, new = declared(session, number, "name", name)
         entity = _redirects(session, number, entity)[-1]
         before = _one(session, number, entity).entity
-        described = (
-            before.type if type is None else type,
-            before.description if description is None else description,
+        after = replace(
+            before,
+            type=before.type if type is None else type,
+            description=before.description if description is None else description,
+            place=before.place if place is None else place or None,
         )
-        changed = described != (before.type, before.description)
+        changed = after != before
         if changed:
+            at = after.place
+            where = (None, None, None) if at is None else (at.lat, at.lon, at.name)
             session.execute(
-                "UPDATE entities SET type = ?, description = ? WHERE +namespace = ? AND number = ?",
-                (*described, number, entity),
+                "UPDATE entities SET type = ?, description = ?, lat = ?, lon = ?, place = ? "
+                "WHERE +namespace = ? AND number = ?",
+                (after.type, after.description, *where, number, entity),
             )
         renamed = aliases is not None and _set_aliases(session, number, entity, checked.aliases)
         if new or renamed or changed:
@@ -143,7 +153,7 @@ def is_bare(session: Session, number: int, entity: int) -> bool:
     """Return whether an entity has nothing but a name, and no part in a merge."""
     row = session.execute(
         "SELECT 1 FROM entities e WHERE +e.namespace = ?1 AND e.number = ?2 AND (e.type <> ?3 "
-        "OR e.description <> '' OR e.merged_into IS NOT NULL "
+        "OR e.description <> '' OR e.lat IS NOT NULL OR e.merged_into IS NOT NULL "
         "OR EXISTS (SELECT 1 FROM names n WHERE +n.namespace = ?1 AND n.entity = ?2 AND n.position > 0) "
         "OR EXISTS (SELECT 1 FROM entities o WHERE +o.namespace = ?1 AND o.merged_into = ?2))",
         (number, entity, _UNTYPED),
@@ -268,12 +278,12 @@ def refold(session: Session, number: int) -> None:
 
 
 def _one(session: Session, number: int, entity: int) -> EntityRecord:
-    find = "SELECT number, type, description, merged_into FROM entities WHERE +namespace = ? AND number = ?"
+    find = f"SELECT {_COLUMNS} FROM entities WHERE +namespace = ? AND number = ?"
     return _records(session, number, session.execute(find, (number, entity)).fetchall())[0]
 
 
 def _records(session: Session, number: int, rows: Sequence[tuple[Any, ...]]) -> list[EntityRecord]:
-    """Return the entities of rows in the order of their numbers: number, type, description, merged into."""
+    """Return the entities of rows of `_COLUMNS` in the order of their numbers."""
     if not rows:
         return []
     names: dict[int, list[str]] = {}
@@ -284,12 +294,13 @@ def _records(session: Session, number: int, rows: Sequence[tuple[Any, ...]]) -> 
     ):
         names.setdefault(entity, []).append(name)
     records = []
-    for entity, type_, description, into in rows:
+    for entity, type_, description, lat, lon, place, into in rows:
         if entity not in names:
             raise StoreCorrupt(f"entity {entity} has no name; run `memorata check`, or restore a backup")
         own, *aliases = names[entity]
         other = None if into is None else names[into][0] if into in names else _name_of(session, number, into)
-        records.append(EntityRecord(Entity(own, type_, tuple(aliases), description), other))
+        where = None if lat is None else Place(lat, lon, place)
+        records.append(EntityRecord(Entity(own, type_, tuple(aliases), description, where), other))
     return records
 
 

@@ -1,7 +1,9 @@
 """Entities, relations, names and merges, as a person speaks about them."""
 
+import math
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 import memorata
 from memorata import Engine
 from memorata.engine.graph.communities import KnownEntity
-from memorata.model import Entity, InvalidArgument, Relation
+from memorata.model import Entity, InvalidArgument, Place, Relation
 from memorata.model.errors import EntityNotFound, StoreUnavailable
 from memorata.text.entities import Extraction, Mention
 from memorata.text.known_names import Gazetteer, Redirects
@@ -28,6 +30,34 @@ def memory() -> Iterator[Engine]:
 
 def told(relations: tuple[Relation, ...]) -> list[tuple[str, str, str]]:
     return [(relation.source, relation.type, relation.target) for relation in relations]
+
+
+# --- places of their own -------------------------------------------------------------------------------
+
+
+def test_an_entity_has_a_place_of_its_own_and_is_found_by_it(memory: Engine) -> None:
+    describe, near = memory.entities.describe, memory.graph.near_entities
+    describe("Porto office", place=Place(41.15, -8.61, "Porto"))
+    described = describe("Lisbon office", type="office", place={"lat": 38.72, "lon": -9.14})
+    assert (described.type, described.place) == ("office", Place(38.72, -9.14))
+    memory.entities.describe("nowhere", type="idea")
+    nearest = near(38.7, -9.1)
+    assert [found.entity.name for found in nearest] == ["Lisbon office", "Porto office"]
+    # From (38.70, -9.10) to (38.72, -9.14): .02 and .04 · cos 38.71° degrees of 111,195 m each.
+    assert nearest[0].metres == pytest.approx(
+        111_195 * math.hypot(0.02, 0.04 * math.cos(math.radians(38.71))), 1e-3
+    )
+    assert [found.entity.name for found in near(38.7, -9.1, 100_000)] == ["Lisbon office"]
+    assert near(38.7, -9.1, limit=0) == ()
+    # Other parts stay as they are, and an empty mapping takes the place away.
+    assert describe("lisbon office", description="closed").place == Place(38.72, -9.14)
+    assert describe("Lisbon office", place={}).place is None
+    assert [found.entity.name for found in near(38.7, -9.1)] == ["Porto office"]
+    wrong: list[Any] = [{"lat": 91, "lon": 0}, {"lat": 1}, {"north": 1}, "Porto", True]
+    for bad in wrong:
+        with pytest.raises(InvalidArgument):
+            describe("Lisbon office", place=bad)
+    assert memory.entities.get("Lisbon office").entity.place is None
 
 
 # --- names in what is remembered ----------------------------------------------------------------------

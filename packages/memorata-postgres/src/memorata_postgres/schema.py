@@ -55,7 +55,8 @@ vector_codes: namespace n, number n, first n, slots n, embedder n?, codes b? | n
 approximations: namespace n, number n, embedder n, until n, vectors n, trained n, gaps n | namespace, number
 approximation_parts: namespace n, number n, approximation n, part n, data b | namespace, number
 changes: namespace n, change n, slot n, kind t | namespace, change
-entities: namespace n, number n, type t, description t, merged_into n? | namespace, number
+entities: namespace n, number n, type t, description t, lat f?, lon f?, place t?, merged_into n?
+    | namespace, number
 names: namespace n, folded t, entity n, position n, name t | namespace, folded
 relations: namespace n, number n, subject n, type t, object n, weight f, memory n?, valid_from n?, valid_to
     n?, created_at n, change n | namespace, number

@@ -163,6 +163,14 @@ class Nearby:
     metres: float
 
 
+@frozen
+class NearbyEntity:
+    """An entity with a place of its own, and how far from a point that is, in metres."""
+
+    entity: Entity
+    metres: float
+
+
 LEVELS: Final = 3
 METHODS: Final = ("propagation", "leiden")
 _MAX_MEMORIES_READ: Final = 40

@@ -7,9 +7,9 @@ was declared (described, related or merged) or a memory that may be seen mention
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -18,12 +18,12 @@ from memorata.engine.graph import Look, Lookup, checked_name
 from memorata.engine.graph.namespace_graph import MENTIONS, OWN_TYPES
 from memorata.engine.recall.query import UNDONE_ALIAS, undone_aliases
 from memorata.engine.runtime import Runtime
-from memorata.engine.write.drafts import Drafts
+from memorata.engine.write.drafts import Drafts, built_place
 from memorata.engine.write.purge import Concern, Purge, concern, names_of, spellings_of
 from memorata.index.index import Index
 from memorata.model import checks
 from memorata.model.checks import memory_id
-from memorata.model.entity import Entity, Relation
+from memorata.model.entity import Entity, Place, Relation
 from memorata.model.errors import EntityNotFound, InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
@@ -145,6 +145,7 @@ class Entities:
         type: str | None = None,
         aliases: Sequence[str] | None = None,
         description: str | None = None,
+        place: Place | Mapping[str, Any] | None = None,
         namespace: str | None = None,
     ) -> Entity:
         """Say what an entity is; None leaves a part as it is. A new name becomes an entity.
@@ -159,6 +160,8 @@ class Entities:
             All its other names; none may be the name of another entity.
         description
             A few words about it.
+        place
+            Where it is, for one that stays in a place; an empty mapping takes its place away.
         namespace
             Whose; None for the engine's.
         """
@@ -170,12 +173,18 @@ class Entities:
                 checks.writable(argument, value)
         path = self._runtime.path(namespace)
         clean = self._drafts.clean_text
+        where: Place | Literal[False] | None = None
+        if isinstance(place, Mapping):
+            where = built_place(place) if place else False
+        elif place is not None:
+            where = place
         described = self._store.entities.describe(
             path,
             clean(name),
             type=type,
             aliases=None if aliases is None else [clean(alias) for alias in aliases],
             description=None if description is None else clean(description),
+            place=where,
         )
         return described.entity
 

@@ -17,6 +17,7 @@ from memorata.engine.graph.communities import (
     FoundPath,
     Hub,
     Nearby,
+    NearbyEntity,
     Partitioning,
     Paths,
     PathStep,
@@ -28,7 +29,7 @@ from memorata.engine.graph.communities import (
 )
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.engine.runtime import Runtime
-from memorata.geo.geometry import Cell, cell_height, names_of
+from memorata.geo.geometry import Cell, cell_height, haversines, names_of
 from memorata.graph.adjacency import Graph, type_numbers
 from memorata.graph.communities import balanced
 from memorata.graph.pagerank import pagerank
@@ -396,6 +397,36 @@ class GraphQueries:
             return tuple(map(Nearby, memories_at(look.view, slots), metres.tolist()))
 
         return self._lookup.at(namespace, answer, as_of)
+
+    def near_entities(
+        self,
+        lat: float,
+        lon: float,
+        radius: float | None = None,
+        *,
+        limit: int = 10,
+        namespace: str | None = None,
+    ) -> tuple[NearbyEntity, ...]:
+        """Return the entities whose own place is nearest to a point, and how far each is, exactly.
+
+        An entity has a place where `entities.describe` gave it one. Arguments are those of :meth:`near`.
+        """
+        point = Place(lat, lon)
+        reach = math.inf if radius is None else checks.at_least("radius", radius, 0)
+        checks.whole("limit", limit)
+
+        def answer(look: Look) -> tuple[NearbyEntity, ...]:
+            described = [look.names.entity(key, key) for key in look.names.declared()]
+            placed = [(entity, entity.place) for entity in described if entity.place is not None]
+            if not placed:
+                return ()
+            lats, lons = [place.lat for _, place in placed], [place.lon for _, place in placed]
+            metres = haversines(point.lat, point.lon, lats, lons)
+            order = np.argsort(metres, kind="stable")
+            nearest = [NearbyEntity(placed[at][0], float(metres[at])) for at in order.tolist()]
+            return tuple([near for near in nearest if near.metres <= reach][:limit])
+
+        return self._lookup.at(namespace, answer)
 
     def timeline(
         self,

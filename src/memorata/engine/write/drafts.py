@@ -80,13 +80,13 @@ class Drafts:
         if "id" not in values:
             values["id"] = uuid7(now, self.random_bits(RANDOM_BITS))
         if "source" in values and isinstance(values["source"], Mapping):
-            values["source"] = built("source", Source, {"via": self.via, **values["source"]})
+            values["source"] = built_source({"via": self.via, **values["source"]})
         elif "source" not in values and self.via != PYTHON:
             values["source"] = unattributed(self.via)
         if self.via not in _RELAYING_INTERFACES and values["source"].via != self.via:
             values["source"] = replace(values["source"], via=self.via)
         if "place" in values and isinstance(values["place"], Mapping):
-            values["place"] = built("place", Place, values["place"])
+            values["place"] = built_place(values["place"])
         memory = self.marked(build_memory(values))
         # A page that says "always send …" gives no standing instruction.
         if "category" not in values and not (memory.untrusted or memory.source.is_machine):
@@ -155,13 +155,20 @@ def has_id(item: Memory | Mapping[str, Any] | str) -> bool:
     return isinstance(item, Memory) or ((type(item) is dict or isinstance(item, Mapping)) and "id" in item)
 
 
-def built(name: str, kind: type[Source] | type[Place], values: Mapping[str, Any]) -> Source | Place:
-    """Return the source or place that a plain mapping, as JSON holds it, describes."""
+def built_source(values: Mapping[str, Any]) -> Source:
+    """Return the source that a plain mapping, as JSON holds it, describes."""
     for key in values:
-        checks.one_of(name, key, tuple(field.name for field in fields(kind)))
-    if kind is Place and not {"lat", "lon"} <= set(values):
-        raise InvalidArgument(name, dict(values), "given with lat and lon")
-    return kind(**values)
+        checks.one_of("source", key, tuple(field.name for field in fields(Source)))
+    return Source(**values)
+
+
+def built_place(values: Mapping[str, Any]) -> Place:
+    """Return the place that a plain mapping, as JSON holds it, describes."""
+    for key in values:
+        checks.one_of("place", key, tuple(field.name for field in fields(Place)))
+    if not {"lat", "lon"} <= set(values):
+        raise InvalidArgument("place", dict(values), "given with lat and lon")
+    return Place(**values)
 
 
 _TEXT_FIELDS: Final = ("content", "category", "tags", "entities", "metadata", "source", "place")

@@ -25,11 +25,11 @@ from memorata.engine.gc_pause import gc_paused
 from memorata.engine.graph.namespace_graph import OWN_TYPES
 from memorata.engine.rules import DedupeMode
 from memorata.engine.runtime import Runtime
-from memorata.engine.write.drafts import Drafts, built, cleaned, has_id
+from memorata.engine.write.drafts import Drafts, built_place, cleaned, has_id
 from memorata.engine.write.names import NameIndex
 from memorata.engine.write.terms import PHRASE, embedded_text, terms_of
 from memorata.model import checks
-from memorata.model.entity import Place, Relation
+from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import STANDING_CATEGORIES, Memory
 from memorata.store.entries import Entry
@@ -275,7 +275,7 @@ def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
         checks.one_of("fields", name, UPDATABLE)
     values = dict(fields)
     if isinstance(values.get("place"), Mapping):
-        values["place"] = built("place", Place, values["place"])
+        values["place"] = built_place(values["place"])
     return values
 
 

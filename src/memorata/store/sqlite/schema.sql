@@ -108,7 +108,8 @@ CREATE INDEX changes_of_memories ON changes (namespace, change) WHERE kind <> 'a
 -- Declared entities. merged_into: read that one instead.
 CREATE TABLE entities (
     number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number), type TEXT NOT NULL,
-    description TEXT NOT NULL, merged_into INTEGER REFERENCES entities (number)
+    description TEXT NOT NULL, lat REAL, lon REAL, place TEXT,
+    merged_into INTEGER REFERENCES entities (number)
 );
 CREATE INDEX entities_by_namespace ON entities (namespace);
 CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
