@@ -5,7 +5,7 @@
 Claude Code and Codex each hold conversations: a hook process when a session starts, one for every prompt, a
 transcript that grows, and one when the agent stops. Meanwhile a server on the same file takes memories and
 answers recalls. At the end everything that was said or acknowledged must be in the file, once, the file must
-be sound, and no hook may have taken longer than the time-out that `memorata install` gives it.
+be sound, and no hook may have taken longer than the time-out that `memorata agents install` gives it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import memorata
-from memorata.agents.client import TIMEOUT_SECONDS, last_failure, read_address, run_folder
-from memorata.agents.install import CLAUDE_CODE_EVENTS
+from memorata_agents.hooks.client import TIMEOUT_SECONDS, last_failure, read_address, run_folder
+from memorata_agents.hooks.install import CLAUDE_CODE_EVENTS
 
 TURNS_PER_SESSION: Final = 5
 _WAIT_SECONDS: Final = 60.0
@@ -74,7 +74,7 @@ class Agent:
         given = {"hook_event_name": event, "session_id": session, "transcript_path": str(transcript), **more}
         started = time.monotonic()
         done = subprocess.run(
-            [sys.executable, "-m", "memorata.agents.client", self.name],
+            [sys.executable, "-m", "memorata_agents.hooks.client", self.name],
             input=json.dumps(given),
             text=True,
             capture_output=True,

@@ -1,6 +1,5 @@
 """No rule takes more than its share of a longer text: twice the text, about twice the processor time."""
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from itertools import count
@@ -14,7 +13,7 @@ from memorata.dedupe.claims import claims
 from memorata.dedupe.contradiction_signs import signs
 from memorata.dedupe.openings import concern
 from memorata.model import Entity
-from memorata.service.formats.readers import claude_code
+from memorata.service.conversation import category_of, message_text
 from memorata.service.formats.record import markdown_blocks, paragraphs
 from memorata.text.known_names import NameMatcher, may_mention
 from memorata.text.queries import without_event_verbs, without_false_start
@@ -68,10 +67,9 @@ def remembered(long: str) -> None:
     MEMORY.recall(long, namespace=path)
 
 
-def transcript(long: str) -> None:
-    """Read a message of an agent's log."""
-    line = {"type": "user", "sessionId": "s", "uuid": "u", "message": {"role": "user", "content": long}}
-    list(claude_code(json.dumps(line).encode()).records)
+def captured(long: str) -> None:
+    """Read a message of a transcript."""
+    category_of("user", message_text(long))
 
 
 RULES: Mapping[str, Callable[[str], object]] = {
@@ -102,7 +100,7 @@ RULES: Mapping[str, Callable[[str], object]] = {
     "signs": signs,
     "concern": lambda long: concern(long, f"{long} no longer"),
     "markdown": lambda long: list(markdown_blocks(long)),
-    "transcript": transcript,
+    "captured": captured,
     "remember and recall": remembered,
     "paragraphs": lambda long: list(paragraphs(long, "paragraphs")),
 }

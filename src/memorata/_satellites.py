@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from memorata.model.errors import MissingExtra
 
-COMMANDS: Final[Mapping[str, str]] = {"lab": "memorata-lab", "postgres": "memorata-postgres"}
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "agents": "memorata-agents",
+    "lab": "memorata-lab",
+    "postgres": "memorata-postgres",
+}
 """By group of commands, the distribution that adds it."""
+IMPORTERS: Final[Mapping[str, str]] = dict.fromkeys(
+    ("chatgpt", "claude", "claude-code", "codex", "mcp-memory", "mem0"), "memorata-agents"
+)
+"""By format of files, the distribution that reads it."""
 
 
 def declared(kind: str) -> dict[str, EntryPoint]:
@@ -18,6 +28,8 @@ def declared(kind: str) -> dict[str, EntryPoint]:
     >>> declared("nothing")
     {}
     """
+    from importlib.metadata import entry_points  # loads `email` and `socket`, which no recall needs
+
     return {point.name: point for point in entry_points(group=f"memorata.{kind}")}
 
 

@@ -117,7 +117,7 @@ def test_the_recipe_of_docs_moving(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     from mem0.embeddings.mock import MockEmbeddings
     from mem0.utils.factory import EmbedderFactory
 
-    from memorata.service.formats.readers import mem0 as records
+    from memorata_agents.importers.memory_stores import mem0 as records
 
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setattr(EmbedderFactory, "create", lambda *args: MockEmbeddings())

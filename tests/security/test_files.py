@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 import memorata
-from memorata.agents.client import log_failure
 from memorata.cli.app import app
 from memorata.http.server import listening_file
 from memorata.store.sqlite.encryption import convert
@@ -49,12 +48,7 @@ def test_what_the_command_line_makes_is_its_owners(tmp_path: Path, monkeypatch: 
     assert set(rights(folder).values()) == {0o600}
 
 
-def test_sockets_and_logs_are_their_owners(tmp_path: Path) -> None:
-    folder = tmp_path / "share" / "memorata" / "hooks"
-    log_failure(folder, "it did not answer")
-    log_failure(folder, "again")
-    assert [stat.S_IMODE(each.stat().st_mode) for each in (folder, *folder.parents[:2])] == [0o700] * 3
-    assert rights(folder) == {"failures.log": 0o600}
+def test_sockets_are_their_owners(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     with listening_file(str(tmp_path / "run" / "s")):
         assert rights(tmp_path / "run") == {"s": 0o600}

@@ -46,7 +46,7 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "Keep in order": "namespace",
     },
     "admin": {"Administration": "check stats vacuum backup encrypt decrypt reembed index bench"},
-    "configuration": {"Administration": "doctor trust", "For programs": "install uninstall"},
+    "configuration": {"Administration": "doctor trust"},
     "server": {"For agents": "mcp", "For programs": "serve proxy key"},
     "feedback": {"Learn from use": "feedback log"},
     "demo": {"Remember and recall": "demo"},

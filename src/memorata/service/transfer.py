@@ -28,7 +28,7 @@ from memorata.model.entity import Entity, Relation
 from memorata.model.errors import InvalidArgument, MemorataError
 from memorata.model.memory import IMPORT, Memory
 from memorata.service.codec import Json, memory_arguments, memory_json, plain, time_from_json, time_json
-from memorata.service.formats import SUFFIXES, format_of
+from memorata.service.formats import SUFFIXES, absent_formats, format_of
 from memorata.service.formats.record import Notes, Record, is_declaration
 from memorata.service.record_writer import ImportCounts, ImportedDeclaration, ImportedMemory, RecordWriter
 from memorata.store.entities import EntityRecord
@@ -256,7 +256,7 @@ def sources(name: str, format: str | None, notes: Notes) -> Iterator[Source]:
         if detected is None:
             suffixes = ", ".join(SUFFIXES)
             expected = f"one whose suffix ({suffixes}) or content is known, or --format given"
-            raise InvalidArgument("FILE", name, expected)
+            raise InvalidArgument("FILE", name, "; ".join(filter(None, (expected, absent_formats()))))
         yield Source(name, path.name, detected, data, name)
         return
     root = path.resolve()

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from memorata.extend.conversation import message_fields, namespace_segment
+from memorata.extend.conversation import message_fields, message_text, namespace_segment
 from memorata.extend.model import MissingExtra
-from memorata.extend.transfer import message_text, stable_id
+from memorata.extend.transfer import stable_id
 
 try:
     from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse

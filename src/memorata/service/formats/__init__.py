@@ -1,5 +1,8 @@
 """The formats of files: which one a file has, and its records in any of them.
 
+The core reads JSON Lines, plain text and Markdown. A satellite adds a format by an entry point
+``memorata.importers`` of the format's name, a `FileFormat`.
+
 Every record has an id of its own: one derived from the id that it has in its source, or else from the name of
 the file and from its fields, not from where in the file it stands. So a file can be imported again after an
 interruption, or after something was added to it, and nothing comes in twice. The second of two equal records
@@ -9,15 +12,17 @@ in one file counts as a second one.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from memorata import _satellites
 from memorata.engine.write.drafts import cleaned
-from memorata.service.formats.readers import chatgpt, claude, claude_code, codex, mcp_memory, mem0
+from memorata.model import checks
 from memorata.service.formats.record import (
+    FileFormat,
+    FileHead,
     Reading,
     Record,
     decoded,
@@ -28,9 +33,8 @@ from memorata.service.formats.record import (
     text_id,
 )
 
-FORMATS: Final = (
-    "text", "markdown", "jsonl", "chatgpt", "claude", "claude-code", "codex", "mcp-memory", "mem0",
-)  # fmt: skip
+FORMATS: Final = ("text", "markdown", "jsonl")
+"""The formats that the core reads."""
 SPLITS: Final = ("paragraphs", "lines")
 SUFFIXES: Final = {
     ".txt": "text", ".text": "text", ".log": "text", ".md": "markdown", ".markdown": "markdown",
@@ -38,24 +42,25 @@ SUFFIXES: Final = {
 }  # fmt: skip
 _PROSE: Final = ("text", "markdown")
 _HEAD_BYTES: Final = 65_536
-_CLAUDE_CODE: Final = re.compile(rb'"parentUuid"\s*:.*"sessionId"\s*:|"sessionId"\s*:.*"parentUuid"\s*:')
-_CODEX: Final = re.compile(rb'"type"\s*:\s*"session_meta"')
-_CODEX_2024: Final = {"id", "timestamp", "instructions"}
-_WHOLE_FILES: Final = (
-    (re.compile(rb'"mapping"\s*:\s*\{'), "chatgpt"),
-    (re.compile(rb'"chat_messages"\s*:\s*\['), "claude"),
-    (re.compile(rb'"memory"\s*:\s*"'), "mem0"),
-    (re.compile(rb'\{\s*"results"\s*:\s*\['), "mem0"),
-)
-_READERS: Final = {
-    "chatgpt": chatgpt,
-    "claude": claude,
-    "claude-code": claude_code,
-    "codex": codex,
-    "mcp-memory": mcp_memory,
-    "mem0": mem0,
-}
-_AGENT_LOGS: Final = ("claude-code", "codex")
+
+
+def formats() -> tuple[str, ...]:
+    """Return the names of all formats: those of the core, and those of installed satellites."""
+    return (*FORMATS, *sorted(_satellites.declared("importers")))
+
+
+def absent_formats() -> str:
+    """Return the formats of satellites that are not installed and the line that installs them, or nothing."""
+    absent = sorted(_satellites.IMPORTERS.keys() - set(formats()))
+    lines = " ".join(f"packages/{name}" for name in sorted({_satellites.IMPORTERS[name] for name in absent}))
+    return f"the formats {', '.join(absent)} need: pip install {lines}" if absent else ""
+
+
+def check_format(argument: str, name: str) -> str:
+    """Return the name of a format that can be read; raise for another, or for one that is not installed."""
+    if name not in (installed := formats()) and name in _satellites.IMPORTERS:
+        raise _satellites.missing(f"the format {name!r}", _satellites.IMPORTERS[name])
+    return checks.one_of(argument, name, installed)
 
 
 def read(
@@ -67,9 +72,10 @@ def read(
     again. Plain text is cut at blank lines or at every line (`split`). Secrets are taken out of the logs of
     coding agents, as they are when hooks capture them, unless `redact` says no.
     """
-    if format in _READERS:
-        reading = _READERS[format](data)
-        if redact and format in _AGENT_LOGS:
+    if check_format("format", format) not in FORMATS:
+        added: FileFormat = _satellites.declared("importers")[format].load()
+        reading = added.read(data)
+        if redact and added.redacted:
             clean = (replace(record, fields=cleaned(record.fields)) for record in reading.records)
             reading = Reading(reading.total, clean)
         return reading
@@ -85,21 +91,16 @@ def format_of(data: bytes, suffix: str) -> str | None:
     by_suffix = SUFFIXES.get(suffix.lower())
     if by_suffix in _PROSE:
         return by_suffix
-    head = data[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip()
-    if head[:1] not in (b"{", b"["):
+    beginning = data[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if beginning[:1] not in (b"{", b"["):
         return by_suffix
-    line = _first_line(data)
-    # The logs of agents first: their lines may have a content, too.
-    if _CODEX.search(head) or (isinstance(line, dict) and line.keys() >= _CODEX_2024):
-        return "codex"
-    if _CLAUDE_CODE.search(head):
-        return "claude-code"
-    if isinstance(line, dict):
-        if line.get("type") in ("entity", "relation") and not {"content", "kind"} & line.keys():
-            return "mcp-memory"
-        if is_declaration(line) or "content" in line or isinstance(line.get("text"), str):
-            return "jsonl"
-    return next((format for pattern, format in _WHOLE_FILES if pattern.search(head)), by_suffix)
+    head = FileHead(beginning, _first_line(data))
+    # The satellites' first: lines of the logs of agents may have a content, too.
+    for name, point in sorted(_satellites.declared("importers").items()):
+        added: FileFormat = point.load()
+        if added.matches(head):
+            return name
+    return "jsonl" if head.is_record else by_suffix
 
 
 def _first_line(data: bytes) -> Any:  # noqa: ANN401 - any JSON

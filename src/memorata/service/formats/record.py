@@ -55,6 +55,36 @@ class Reading:
     records: Iterator[Record]
 
 
+@frozen
+class FileHead:
+    """The beginning of a file of JSON: its first bytes, and the value of its first line, None for no JSON."""
+
+    data: bytes
+    line: Any
+
+    @property
+    def is_record(self) -> bool:
+        """Whether the first line is a record of Memorata's own format."""
+        line = self.line
+        if not isinstance(line, dict):
+            return False
+        return is_declaration(line) or "content" in line or isinstance(line.get("text"), str)
+
+
+@frozen
+class FileFormat:
+    """A format of files that a satellite adds.
+
+    - `read`: returns the records of a file.
+    - `matches`: returns whether a file that begins so has this format.
+    - `redacted`: whether secrets are taken out of its records unless settings say otherwise.
+    """
+
+    read: Callable[[bytes], Reading]
+    matches: Callable[[FileHead], bool]
+    redacted: bool = False
+
+
 @dataclass(slots=True)
 class Notes:
     """What was left out and what could not be read, each with its place, and how many failed in all."""
@@ -94,39 +124,6 @@ def parse_json(data: bytes) -> tuple[Any, Record | None]:
         return None, Record(error.lineno, problem=problem)
     except (ValueError, RecursionError) as error:
         return None, Record(1, problem=f"not JSON that can be read: {error}; nothing of it was read")
-
-
-def conversations(
-    data: bytes, key: str, kind: type, messages_of: Callable[[int, str, dict[str, Any]], Iterator[Record]]
-) -> Reading:
-    """Return the records of an export of chats: a list of conversations, or one of them.
-
-    A conversation has its messages under `key`; `messages_of` is given its number and its label.
-    """
-    value, problem = parse_json(data)
-    if problem is not None:
-        return Reading(1, iter([problem]))
-    if isinstance(value, dict):
-        value = value["conversations"] if isinstance(value.get("conversations"), list) else [value]
-    if not isinstance(value, list):
-        return Reading(1, iter([Record(1, problem="not a list of conversations")]))
-
-    def records() -> Iterator[Record]:
-        for number, conversation in enumerate(value, 1):
-            label = f"conversation {number}"
-            if isinstance(conversation, dict) and isinstance(conversation.get(key), kind):
-                title = title_of(conversation)
-                yield from messages_of(number, f'{label} "{title}"' if title else label, conversation)
-            else:
-                yield Record(number, problem=f"not a conversation: it has no {key}", where=label)
-
-    return Reading(len(value), records())
-
-
-def title_of(conversation: Mapping[str, Any]) -> str:
-    """Return the title of a conversation, or nothing."""
-    title = conversation.get("title", conversation.get("name"))
-    return title if isinstance(title, str) else ""
 
 
 def chat_fields(

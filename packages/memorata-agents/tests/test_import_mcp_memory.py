@@ -2,8 +2,8 @@
 
 import json
 
-from memorata.service.formats.readers import mcp_memory as records
-from memorata.service.formats.record import Record
+from memorata.extend.transfer import Record
+from memorata_agents.importers.memory_stores import mcp_memory as records
 
 ANNA = {
     "type": "entity",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-PLUGIN = Path(__file__).parents[1] / "hermes" / "memorata"
+PLUGIN = Path(__file__).parents[2] / "hermes" / "memorata"
 
 
 @pytest.fixture

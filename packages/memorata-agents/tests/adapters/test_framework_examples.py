@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[3] / "examples" / "frameworks"
+FOLDER = Path(__file__).parents[4] / "examples" / "frameworks"
 NEEDS = {
     "agent_framework_context": "agent_framework",
     "agno_knowledge": "agno",

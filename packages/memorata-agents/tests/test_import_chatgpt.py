@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from memorata.service.formats.readers import chatgpt as records
-from memorata.service.formats.record import Record
+from memorata.extend.transfer import Record
+from memorata_agents.importers.chats import chatgpt as records
 
 
 def message(role: str, *parts: Any, **more: Any) -> dict[str, Any]:

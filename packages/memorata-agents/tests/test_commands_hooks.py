@@ -19,21 +19,21 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_would_change_is_shown_and_nothing_written(cli: Run, home: Path) -> None:
-    shown = cli("install", "claude-code", "--dry-run")
+    shown = cli("agents", "install", "claude-code", "--dry-run")
     assert "memorata-hook claude-code" in shown.out
     assert list(home.iterdir()) == []
 
 
 def test_install_and_uninstall(cli: Run, home: Path) -> None:
-    assert cli("install", "codex", "--yes").code == 0
+    assert cli("agents", "install", "codex", "--yes").code == 0
     assert (home / ".codex" / "hooks.json").exists()
-    assert "has all of it already" in cli("install", "codex", "--yes").err
-    assert "codex" in cli("doctor").out
-    undone = cli("uninstall", "codex", "--yes", "--json").json
+    assert "has all of it already" in cli("agents", "install", "codex", "--yes").err
+    assert "codex\tinstalled" in cli("agents", "list").out
+    undone = cli("agents", "uninstall", "codex", "--yes", "--json").json
     assert undone["written"]
     assert len(undone["files"]) == 2
     assert not (home / ".codex" / "hooks.json").exists()
-    assert "has none of it already" in cli("uninstall", "codex", "--yes").err
+    assert "has none of it already" in cli("agents", "uninstall", "codex", "--yes").err
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "cursor"])
@@ -41,30 +41,33 @@ def test_a_server_that_could_not_start_is_not_installed(
     cli: Run, home: Path, agent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as without_mcp:
-        without_mcp.setattr("memorata.cli.configuration.find_spec", lambda name: None)
-        refused = cli("install", agent, "--yes")
+        without_mcp.setattr("memorata_agents.commands.hooks.find_spec", lambda name: None)
+        refused = cli("agents", "install", agent, "--yes")
         assert refused.code != 0
         assert refused.err.endswith("pip install 'memorata[mcp]'\n")
         assert list(home.iterdir()) == []
-        assert cli("uninstall", agent, "--yes").code == 0
-    assert cli("install", agent, "--yes").code == 0
+        assert cli("agents", "uninstall", agent, "--yes").code == 0
+    assert cli("agents", "install", agent, "--yes").code == 0
 
 
 def test_without_a_terminal_it_asks_for_yes(cli: Run, home: Path) -> None:
-    refused = cli("install", "cursor")
+    refused = cli("agents", "install", "cursor")
     assert refused.code == 2
     assert "--yes" in refused.err
     assert list(home.iterdir()) == []
 
 
 def test_an_agent_that_is_not_known(cli: Run) -> None:
-    assert "one of 'claude-code', 'codex', 'cursor', got 'clippy'" in cli("install", "clippy").err
+    assert "one of 'claude-code', 'codex', 'cursor', got 'clippy'" in cli("agents", "install", "clippy").err
 
 
-def test_doctor_says_what_a_hook_could_not_do(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_failure_is_listed(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
-    cli("install", "cursor", "--yes")
-    from memorata.agents.client import log_failure, run_folder
+    cli("agents", "install", "cursor", "--yes")
+    from memorata_agents.hooks.client import log_failure, run_folder
 
     log_failure(run_folder({"XDG_DATA_HOME": str(home / "data")}, home), "cursor: TimeoutError: too late")
-    assert "a hook of a coding agent failed" in cli("doctor").out
+    listed = cli("agents", "list", "--json").json
+    assert listed["agents"] == {"claude-code": False, "codex": False, "cursor": True}
+    assert listed["last_failure"].endswith("cursor: TimeoutError: too late")
+    assert "cursor: TimeoutError: too late" in cli("agents", "list").err

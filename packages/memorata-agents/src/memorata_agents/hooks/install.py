@@ -13,10 +13,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from memorata._frozen import frozen
-from memorata.agents.daemon import AGENTS
-from memorata.model import checks
-from memorata.model.errors import InvalidArgument
+from memorata.extend.model import InvalidArgument, checks, frozen
+from memorata_agents.hooks.daemon import AGENTS
 
 HOOK: Final = "memorata-hook"
 SERVER: Final = "memorata"

@@ -9,9 +9,9 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.agents.daemon import answer
-from memorata.model.errors import InvalidArgument
-from memorata.service.formats.readers import message_text
+from memorata.extend.conversation import message_text
+from memorata.extend.model import InvalidArgument
+from memorata_agents.hooks.daemon import answer
 
 
 @pytest.fixture

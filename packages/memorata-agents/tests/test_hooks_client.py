@@ -14,9 +14,17 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.agents import client
-from memorata.agents.client import address_file, ask, last_failure, log_failure, read_address, run, run_folder
-from memorata.agents.daemon import HookServer
+from memorata_agents.hooks import client
+from memorata_agents.hooks.client import (
+    address_file,
+    ask,
+    last_failure,
+    log_failure,
+    read_address,
+    run,
+    run_folder,
+)
+from memorata_agents.hooks.daemon import HookServer
 
 PROMPT = {"hook_event_name": "UserPromptSubmit", "session_id": "s2", "prompt": "When do we deploy?"}
 REQUEST = {"agent": "claude-code", "event": PROMPT}
@@ -198,3 +206,16 @@ def test_the_process_computes_on_one_thread_unless_the_user_says_otherwise(
     client.start({"PATH": "/bin"})
     client.start({"PATH": "/bin", "OPENBLAS_NUM_THREADS": "4"})
     assert [env["OPENBLAS_NUM_THREADS"] for env in started] == ["1", "4"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="rights of files are another matter there")
+def test_the_log_is_for_the_user_alone_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        folder = tmp_path / "share" / "memorata" / "hooks"
+        log_failure(folder, "it did not answer")
+        log_failure(folder, "again")
+    finally:
+        os.umask(before)
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (folder, *folder.parents[:2])] == [0o700] * 3
+    assert stat.S_IMODE((folder / "failures.log").stat().st_mode) == 0o600

@@ -9,7 +9,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.service.conversation import Conversation, recalled_text
+from memorata.extend.conversation import Conversation, recalled_text
 
 HINT = "make test-adapters installs it"
 

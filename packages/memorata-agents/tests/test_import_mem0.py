@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from memorata.service.formats.readers import mem0 as records
-from memorata.service.formats.record import Record
+from memorata.extend.transfer import Record
+from memorata_agents.importers.memory_stores import mem0 as records
 
 FULL = {
     "id": "8f1",

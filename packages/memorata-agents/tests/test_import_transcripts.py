@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.service.formats import format_of, read
-from memorata.service.formats.readers import claude_code, codex
-from memorata.service.formats.record import Notes, Record
-from memorata.service.transfer import Importer, sources
+from memorata.extend.transfer import Importer, Notes, Record, format_of, read, sources
+from memorata_agents.importers.agent_logs import claude_code, codex
 
 
 def turn(uuid: str, content: object, type: str = "user", **more: object) -> dict[str, Any]:

@@ -3,9 +3,8 @@
 import json
 from typing import Any
 
-from memorata.service.formats import format_of
-from memorata.service.formats.readers import claude as records
-from memorata.service.formats.record import Record
+from memorata.extend.transfer import Record, format_of
+from memorata_agents.importers.chats import claude as records
 
 TRIP: dict[str, Any] = {
     "uuid": "c1",

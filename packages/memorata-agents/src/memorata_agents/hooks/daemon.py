@@ -20,25 +20,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from memorata._environment import make_folder
-from memorata.agents.client import MAX_EVENT_BYTES, address_file, log_failure, run_folder
-from memorata.model.errors import InvalidArgument
-from memorata.service.conversation import Conversation, message_fields
-from memorata.service.data_rows import recalled_block
-from memorata.service.formats import readers
-from memorata.service.formats.record import Reading, Record, stable_id
-from memorata.service.transfer import Importer
+from memorata.extend.conversation import Conversation, message_fields, message_text, recalled_block
+from memorata.extend.environment import make_folder
+from memorata.extend.model import InvalidArgument
+from memorata.extend.transfer import Importer, Reading, Record, stable_id
+from memorata_agents.hooks.client import MAX_EVENT_BYTES, address_file, log_failure, run_folder
+from memorata_agents.importers.agent_logs import claude_code, codex
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine
+    from memorata import Engine
 
 AGENTS: Final = ("claude-code", "codex", "cursor")
 BRIEFING_BUDGET: Final = 1_200
 HOOK: Final = "hook"
 _MIN_QUERY_WORDS: Final = 2
 _READERS: Final[Mapping[str, Callable[[bytes], Reading]]] = {
-    "claude-code": readers.claude_code,
-    "codex": readers.codex,
+    "claude-code": claude_code,
+    "codex": codex,
 }
 
 Json = dict[str, Any]
@@ -95,7 +93,7 @@ def _transcript(engine: Engine, agent: str, event: Mapping[str, Any]) -> Capture
 
 
 def _message(engine: Engine, event: Mapping[str, Any], role: str, text: object) -> Capture | None:
-    if not isinstance(text, str) or not (content := readers.message_text(text)):
+    if not isinstance(text, str) or not (content := message_text(text)):
         return None
     session = str(event.get("conversation_id") or "")
     id_ = stable_id("cursor", session, event.get("generation_id"), role, content)
@@ -198,7 +196,7 @@ class _Handler(socketserver.StreamRequestHandler):
 
 def main() -> int:
     """Open the memory of the user's settings and serve."""
-    from memorata.engine.settings import Settings
+    from memorata.extend.settings import Settings
 
     folder = run_folder(os.environ, Path.home())
     try:

@@ -1,7 +1,7 @@
 """The command of a hook: send the event to the background process, and print its answer.
 
 An agent waits for this, so it loads the standard library alone, and it never fails: errors are written to a
-log, which ``memorata doctor`` shows, and the exit code is 0.
+log, whose last line ``memorata agents list`` shows, and the exit code is 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
 
-from memorata._environment import ONE_THREAD, data_folder, make_folder
+from memorata.extend.environment import ONE_THREAD, data_folder, make_folder
 
 MAX_EVENT_BYTES: Final = 4_000_000
 MAX_LOG_BYTES: Final = 100_000
@@ -97,7 +97,7 @@ def _exchange(
 
 def start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start the background process, detached from the agent."""
-    command = [sys.executable, "-m", "memorata.agents.daemon"]
+    command = [sys.executable, "-m", "memorata_agents.hooks.daemon"]
     # Its settings are those of the user, not those of the folder of a project.
     return subprocess.Popen(
         command,

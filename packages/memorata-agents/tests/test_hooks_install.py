@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from memorata.agents.daemon import AGENTS
-from memorata.agents.install import edits, installed
-from memorata.model.errors import InvalidArgument
+from memorata.extend.model import InvalidArgument
+from memorata_agents.hooks.daemon import AGENTS
+from memorata_agents.hooks.install import edits, installed
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SETTINGS = {
     ".claude/settings.json": {
         "model": "opus",
