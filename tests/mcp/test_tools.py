@@ -43,8 +43,16 @@ def test_every_tool_has_its_hints() -> None:
         hints = tool.definition().annotations
         assert hints is not None
         assert hints.open_world_hint is False
-        told[name] = (hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint)
+        # A hint that is left out has its default: writing, and not the same again.
+        destructive = bool(hints.destructive_hint) and not hints.read_only_hint
+        told[name] = (bool(hints.read_only_hint), destructive, bool(hints.idempotent_hint))
+        assert hints.read_only_hint or hints.destructive_hint is not None, "it would stand for true"
     assert told == HINTS
+
+
+def test_the_list_costs_a_client_few_tokens() -> None:
+    definitions = [tool.definition().model_dump(by_alias=True, exclude_none=True) for tool in OWN_TOOLS]
+    assert tokens(json.dumps(definitions, separators=(",", ":"), ensure_ascii=False)) <= 2_600
 
 
 def test_a_call_that_does_not_fit_is_told_what_would() -> None:
@@ -274,6 +282,7 @@ def id_in(text: str) -> str:
 
 
 def test_what_is_remembered_is_kept_with_everything_that_was_said(engine: Engine, say: Say) -> None:
+    engine.entities.describe("Anna", type="person")
     said = say(
         "remember",
         content="Anna Keller prefers green tea.",

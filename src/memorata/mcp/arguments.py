@@ -6,9 +6,17 @@ Values are taken as they are: a number that comes as text is refused, and so is 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
 
 from memorata.mcp.answers import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
 
@@ -21,7 +29,7 @@ Budget = Annotated[
     Field(
         ge=MIN_BUDGET,
         le=MAX_BUDGET,
-        description="About how many tokens the answer may take. Only whole memories are shown.",
+        description="About how many tokens the answer may take, in whole memories.",
     ),
 ]
 Value = Annotated[int, Field(ge=-1_000_000, le=1_000_000)] | Annotated[float, Field(ge=-1e6, le=1e6)]
@@ -50,7 +58,7 @@ Time = Annotated[
 
 
 class Point(BaseModel):
-    """A point on the earth, in degrees."""
+    """Degrees."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -78,11 +86,9 @@ class Arguments(BaseModel):
 
     @classmethod
     def schema_for_clients(cls) -> dict[str, Any]:
-        """Return the JSON Schema that clients see: without the titles that pydantic derives from names."""
-        schema = cls.model_json_schema()
-        _without_titles(schema)
-        schema.pop("description", None)
-        return schema
+        """Return the JSON Schema that clients see."""
+        schema: dict[str, Any] = _shortened(cls.model_json_schema())
+        return _without(schema, "description")
 
 
 class Remember(Arguments):
@@ -93,12 +99,10 @@ class Remember(Arguments):
     content: Text = Field(
         description="One fact, preference, decision or event, complete in itself: names, not 'he' or 'it'."
     )
-    category: Word = Field(
-        "fact", description="What kind of thing: fact, preference, decision, event, task, …"
-    )
+    category: Word = Field("fact", description="fact, preference, decision, event, task, …")
     tags: list[Word] = Field([], max_length=20, description="Words to filter by later.")
     entities: list[Name] = Field(
-        [], max_length=20, description="Who and what it is about; names in the text are found anyway."
+        [], max_length=20, description="Who and what it is about, beside names in the text."
     )
     importance: float = Field(0.5, ge=0, le=1, description="From 0, a remark, to 1, vital.")
     confidence: Annotated[float, Field(ge=0, le=1)] | None = Field(
@@ -106,15 +110,13 @@ class Remember(Arguments):
     )
     tier: Literal["working", "episodic", "semantic", "procedural"] | None = Field(
         None,
-        description="working for now only, episodic for events, semantic for facts, procedural for how-to.",
+        description="working: for now; episodic: events; semantic: facts; procedural: how-to.",
     )
     place: Point | None = Field(None, description="Where it is or happened.")
     valid_from: Time | None = Field(
-        None, description="When it happened or began to hold, if not now. ISO 8601 with a zone."
+        None, description="When it happened or began to hold, if not now: ISO 8601 with a zone."
     )
-    expires_at: Time | None = Field(
-        None, description="When it should stop being recalled. ISO 8601 with a zone."
-    )
+    expires_at: Time | None = Field(None, description="When it should stop being recalled.")
     speaker: str = Field(
         "",
         max_length=200,
@@ -129,51 +131,44 @@ class Recall(Arguments):
     former_names = {"question": "query"}
 
     query: Annotated[str, Field(min_length=1, max_length=4_000)] = Field(
-        description='What you want to know, in plain words. A "quoted phrase" counts extra; -word excludes, '
-        'and so does -"quoted phrase".'
+        description='What you want to know, in plain words. A "quoted phrase" counts extra; -word excludes.'
     )
     limit: Limit = 10
     budget: Budget = DEFAULT_BUDGET
     namespaces: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
         [],
         max_length=20,
-        description="Ask these instead of your own: acme/api; acme/* is acme and all below it.",
+        description="Instead of your own: acme/api; acme/* is acme and all below it.",
     )
     inherit: bool = Field(False, description="Also what is above, and what is linked.")
     category: Word | None = Field(None, description="Only memories of this category.")
     tags: list[Word] = Field([], max_length=20, description="Only memories with one of these tags.")
-    since: Time | None = Field(
-        None, description="Only memories of what happened from then on. ISO 8601 with a zone."
-    )
-    until: Time | None = Field(
-        None, description="Only memories of what happened before then. ISO 8601 with a zone."
-    )
+    since: Time | None = Field(None, description="Only what happened from then on: ISO 8601 with a zone.")
+    until: Time | None = Field(None, description="Only what happened before then.")
     history: list[Annotated[str, Field(max_length=4_000)]] = Field(
         [],
         max_length=20,
-        description="The last turns of this conversation, oldest first, to resolve pronouns of the query.",
+        description="The last turns of this conversation, oldest first, to resolve pronouns.",
     )
-    as_of: Time | None = Field(
-        None, description="Answer with what was believed at that moment. ISO 8601 with a zone."
-    )
+    as_of: Time | None = Field(None, description="Answer with what was believed at that moment.")
     recipe: Word | None = Field(
         None,
-        description="How to search, by name, if not as usual: confident also says how far several ways of "
-        "asking agree, precise lets a re-ranker read the best.",
+        description="How to search, by name: confident also tells how far several ways of asking agree; "
+        "a re-ranker reads the best of precise.",
     )
-    parameters: dict[Word, bool | Value | Word] = Field(
-        {}, max_length=20, description='Parameters of the recipe to change: {"vector_weight": 0.7}.'
-    )
+    parameters: Annotated[
+        dict[Word, bool | Value | Word], WithJsonSchema({"type": "object", "maxProperties": 20})
+    ] = Field({}, max_length=20, description='Changes to it: {"vector_weight": 0.7}.')
     near: Point | None = Field(None, description="Memories from near there count more.")
     variants: list[Annotated[str, Field(min_length=1, max_length=4_000)]] = Field(
         [],
         max_length=8,
-        description="The same question in other words; the answer then says how far the results agree.",
+        description="The same question in other words; tells how far the results agree.",
     )
     min_confidence: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None, description="Show nothing that is less likely to answer, if not as usual."
+        None, description="Show nothing that is less likely to answer."
     )
-    refused: bool = Field(False, description="Also show what was refused as too unlikely, marked.")
+    refused: bool = Field(False, description="Also show what was refused as unlikely, marked.")
 
 
 class Briefing(Arguments):
@@ -209,7 +204,7 @@ class Relate(Arguments):
         None,
         description="The memory that says so; the relation ends when that is forgotten or corrected.",
     )
-    valid_from: Time | None = Field(None, description="Since when it holds, if known. ISO 8601 with a zone.")
+    valid_from: Time | None = Field(None, description="Since when it holds: ISO 8601 with a zone.")
 
 
 class Explore(Arguments):
@@ -251,12 +246,31 @@ class Feedback(Arguments):
         return values
 
 
-def _without_titles(schema: Any) -> None:  # noqa: ANN401 - any part of a JSON Schema
-    if isinstance(schema, dict):
-        if isinstance(schema.get("title"), str):
-            del schema["title"]
-        for part in schema.values():
-            _without_titles(part)
-    elif isinstance(schema, list):
-        for part in schema:
-            _without_titles(part)
+_EMPTY: Final = (None, "", [], {}, False)
+
+
+def _shortened(schema: Any) -> Any:  # noqa: ANN401 - any part of a JSON Schema
+    """Return a schema that accepts the same from a model that leaves out what it does not need.
+
+    Titles repeat the names of arguments, and a client pays for every word in every conversation. An argument
+    that may be null may as well be left out, so neither null nor an empty default is listed.
+    """
+    if isinstance(schema, list):
+        return [_shortened(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    parts = {
+        name: _shortened(part)
+        for name, part in schema.items()
+        if not (name == "title" and isinstance(part, str))
+        and not (name == "default" and part in _EMPTY)
+        and name not in ("minLength", "pattern")
+    }
+    if "anyOf" in parts:
+        choices = [choice for choice in parts["anyOf"] if choice != {"type": "null"}]
+        parts = {**parts, "anyOf": choices} if len(choices) > 1 else choices[0] | _without(parts, "anyOf")
+    return parts
+
+
+def _without(values: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != name}

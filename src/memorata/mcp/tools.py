@@ -75,11 +75,11 @@ class Tool:
             description=self.description,
             input_schema=self.arguments.schema_for_clients(),
             output_schema=None if self.output is None else dict(self.output),
+            # Hints that say no more than their defaults are left out: clients pay for every word.
             annotations=types.ToolAnnotations(
-                title=self.title,
-                read_only_hint=self.read_only,
-                destructive_hint=self.destructive,
-                idempotent_hint=self.idempotent,
+                read_only_hint=self.read_only or None,
+                destructive_hint=None if self.read_only else self.destructive,
+                idempotent_hint=self.idempotent or None,
                 open_world_hint=False,
             ),
         )
