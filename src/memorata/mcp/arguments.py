@@ -246,7 +246,7 @@ class Feedback(Arguments):
         return values
 
 
-_EMPTY: Final = (None, "", [], {}, False)
+_EMPTY: Final[tuple[object, ...]] = (None, "", [], {}, False)
 
 
 def _shortened(schema: Any) -> Any:  # noqa: ANN401 - any part of a JSON Schema
