@@ -26,7 +26,6 @@ from benchmarks.engine_recall import (
     at_size,
     embedding_figures,
     filtered_figures,
-    indexed_figures,
     namespace_figures,
     recall_figures,
 )
@@ -36,7 +35,6 @@ from benchmarks.engine_store import Built, built
 from benchmarks.engine_write import batch_figure, durable_figures
 from benchmarks.latency import load
 from benchmarks.timing import written
-from memorata.index.approximate import APPROXIMATE_FROM
 
 _MILLION = 1_000_000
 _BESIDE_PEERS = 10_000
@@ -133,8 +131,6 @@ def at_one_size(options: argparse.Namespace, work: Path, made: Built) -> Iterato
                 yield from fast_figures(work, made.size)
         if made.size == _BESIDE_BARE:
             yield from bare_figures(made)
-        if made.size >= APPROXIMATE_FROM:
-            yield from indexed_figures(made)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -51,22 +50,6 @@ def recall_figures(size: int, few: Spread, whole: Spread) -> Iterator[Figure]:
         "… by kind of question",
         size,
         f"few words {milliseconds(few.median)}, natural {milliseconds(whole.median)}",
-    )
-
-
-def indexed_figures(made: Built) -> Iterator[Figure]:
-    """Yield the times of recalls once the extra `ann` has made its index, which stays in the database."""
-    with opened(made.path) as engine:
-        began = perf_counter()
-        engine.admin.index()
-        took = perf_counter() - began
-    few, whole = at_size(made)
-    both = Spread(few.wall + whole.wall, few.processor + whole.processor)
-    yield Figure(
-        "hybrid recall with the approximate index, median",
-        made.size,
-        f"{milliseconds(both.median)} (processor {milliseconds(both.processor_median)}), 99th percentile "
-        f"{milliseconds(both.p99)} ({milliseconds(both.processor_p99)}); made in {took:.0f} s",
     )
 
 

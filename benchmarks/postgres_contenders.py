@@ -152,7 +152,7 @@ class Ours:
         self._engine.remember(single.text, namespace=single.namespace, duplicates=_DEDUPE[dedupe])
 
     def finish(self, shape: Shape) -> None:
-        """Make approximate indexes where a namespace is large enough, as `memorata reembed` does."""
+        """Write codes of vectors that were added late, as `memorata reembed` does, and analyse."""
         while self._engine.store.renew_codes():
             pass
         if self.database is not None:

@@ -173,7 +173,6 @@ class AsyncAdmin(_Facet[Admin]):
     embed_pending = _threaded(Admin.embed_pending)
     reembed = _threaded(Admin.reembed)
     use_prompts = _threaded(Admin.use_prompts)
-    index = _threaded(Admin.index)
 
 
 class AsyncIdempotency(_Facet[Idempotency]):

@@ -13,7 +13,6 @@ from memorata.cli.output import size
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
 from memorata.embed.selection import Choice
-from memorata.index import cell_rows
 from memorata.model.errors import EmbedderError
 from memorata.store.sqlite import connection as sqlite_connection
 
@@ -114,17 +113,6 @@ def test_sizes_as_people_say_them() -> None:
     assert [size(n) for n in (0, 999, 1000, 1_250_000, 3e9)] == [
         *("0 bytes", "999 bytes", "1.0 kB", "1.2 MB", "3.0 GB"),
     ]
-
-
-def test_stats_say_how_vectors_are_searched(cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = dict(line.split("\t") for line in cli("stats").out.splitlines())
-    assert plain["vector searches"] == "exact in 1 namespace"
-    assert "they would be faster" not in plain
-    monkeypatch.setattr(cell_rows, "MAX_EXACT_VECTORS", 1)
-    monkeypatch.setenv("MEMORATA_APPROXIMATE_FROM", "3")
-    plain = dict(line.split("\t") for line in cli("stats").out.splitlines())
-    assert plain["vector searches"] == "sign bits in 1 namespace"
-    assert plain["they would be faster"].endswith("memorata maintain makes it")
 
 
 def test_a_file_that_cannot_be_opened_is_not_told_to_be_checked(cli: Run, tea: str, home: Path) -> None:
@@ -234,15 +222,6 @@ def test_more_failures_than_can_be_shown_are_counted(
 def test_at_a_terminal_the_progress_is_drawn_and_gone(cli: Run, small: type[Small]) -> None:
     done = cli("reembed", "--embedder", "small", terminal=True)
     assert "embedded 2 memories" in done.out
-
-
-def test_indexes_are_made_and_it_is_said_how_searches_go(cli: Run, tea: str) -> None:
-    done = cli("index", "--json").json
-    assert done["made"] == 0
-    assert done["methods"]["lexical"] == "own posting lists, BM25"
-    shown = cli("index")
-    assert shown.lines == ["nothing to index"]
-    assert "vector leg: exact scan" in shown.err
 
 
 def test_bench_measures_in_a_database_of_its_own(cli: Run, home: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from memorata.embed import selection
 from memorata.embed.lexical import LexicalEmbedder
-from memorata.index import cell_rows
 
 Run = Callable[..., Any]
 
@@ -143,18 +142,6 @@ def test_a_better_model_is_advised_once(cli: Run, home: Path, monkeypatch: pytes
     assert any(
         "better model" in each for each in cli("doctor", "--embedder", "builtin", "--json").json["advice"]
     )
-
-
-def test_a_large_namespace_without_an_index_is_told_how_to_get_one(
-    cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cell_rows, "MAX_EXACT_VECTORS", 1)
-    monkeypatch.setenv("MEMORATA_APPROXIMATE_FROM", "3")
-    assert "advice: a large namespace has no approximate index yet: memorata maintain" in cli("doctor").out
-    monkeypatch.setattr(cell_rows, "is_available", lambda: False)
-    assert any("pip install 'memorata[ann]'" in advice for advice in cli("doctor", "--json").json["advice"])
-    monkeypatch.setenv("MEMORATA_APPROXIMATE_FROM", "4")
-    assert "large namespace" not in cli("doctor").out
 
 
 def test_a_database_that_can_only_be_read_is_said(

@@ -132,7 +132,6 @@ def test_a_named_file_must_exist_and_the_usual_one_need_not(tmp_path: Path) -> N
         ("threads", "0", "a whole number of at least 1"),
         ("dimension", "-3", "a whole number of at least 1"),
         ("durable", "perhaps", "true or false"),
-        ("approximate_from", "0", "a whole number of at least 1"),
         ("namespace", "a//b", "a path such as 'acme/alice'"),
         ("log_limit", "0", "a whole number of at least 1"),
     ],

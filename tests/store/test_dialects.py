@@ -11,11 +11,11 @@ from memorata.model.errors import MissingExtra
 from memorata.store.dialects import SqliteStore, StoreOptions
 from memorata.store.store import Store
 
-OPENED: list[tuple[str, bool, int]] = []
+OPENED: list[tuple[str, bool, bool]] = []
 
 
 def open_mine(path: str, how: StoreOptions) -> Store:
-    OPENED.append((path, how.durable, how.approximate_from))
+    OPENED.append((path, how.durable, how.must_exist))
     return SqliteStore(":memory:")
 
 
@@ -30,8 +30,8 @@ def test_an_address_is_opened_by_the_satellite_that_declares_its_scheme(
     point = Point("mine", "anywhere:open_mine", "memorata.stores")
     monkeypatch.setattr(_satellites, "declared", lambda kind: {"mine": point} if kind == "stores" else {})
     OPENED.clear()
-    with closing(open_store("mine://here", durable=False, approximate_from=1_000)):
-        assert OPENED == [("mine://here", False, 1_000)]
+    with closing(open_store("mine://here", durable=False, must_exist=True)):
+        assert OPENED == [("mine://here", False, True)]
     with closing(open_store(":memory:")) as store:
         assert isinstance(store, SqliteStore)
 

@@ -101,8 +101,6 @@ def test_statistics_count_everything(full: PostgresStore) -> None:
         "segments": 0,
         "waiting": 5,
         "vectors": {EMBEDDER: 2},
-        "vector_search": {"exact": 2, "sign bits": 0, "approximate": 0},
-        "vector_search_advice": "",
     }
 
 

@@ -42,7 +42,7 @@ def test_keys_of_what_is_a_namespaces_begin_with_its_number(ask: Ask) -> None:
     )
     owned = [(key, first) for table, key, first in rows if table in OWNED]
     wrong = [key for key, first in owned if first != "namespace"]
-    assert (len(owned) >= 29, wrong) == (True, [])
+    assert (len(owned) >= 24, wrong) == (True, [])
 
 
 def test_tables_are_named_after_those_that_refer_to_them(ask: Ask) -> None:

@@ -28,8 +28,6 @@ _LABELS: Final = {
     "unfinished_purge": "purge to be finished",
     "kept_logs": "logs of replaced files",
     "bytes": "size",
-    "vector_search": "vector searches",
-    "vector_search_advice": "they would be faster",
     "methods": "searched by",
     "single_shard": "statements to one shard",
     "multi_shard": "statements to several",
@@ -170,23 +168,7 @@ def reembed(
         session.leave(EMBEDDER)
 
 
-def index(session: Session) -> None:
-    """Build the indexes that large namespaces are searched by; searches and writes continue meanwhile.
-
-    It can be stopped at any moment and run again.
-    """
-    output = session.output
-    with session.memory(embed=True) as engine, progress(output) as advance:
-        done = engine.admin.index(
-            progress=lambda what, count, total: advance("indexing", count, total or None)
-        )
-    made = f"made {counted(done.made, 'index', 'indexes')}" if done.made else "nothing to index"
-    output.result(done, made, notes=(f"{leg} leg: {method}" for leg, method in done.methods.items()))
-
-
 def _stat_text(name: str, value: Any) -> str:  # noqa: ANN401 - whatever a store counts
-    if name == "vector_search":
-        return ", ".join(f"{method} in {counted(n, 'namespace')}" for method, n in value.items() if n)
     if name == "methods":
         return "; ".join(f"{leg}: {method}" for leg, method in value.items())
     if name == "bytes":

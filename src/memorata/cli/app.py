@@ -45,7 +45,7 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "Remove": "purge-namespace",
         "Keep in order": "namespace",
     },
-    "admin": {"Administration": "check stats vacuum backup encrypt decrypt reembed index bench"},
+    "admin": {"Administration": "check stats vacuum backup encrypt decrypt reembed bench"},
     "configuration": {"Administration": "doctor trust"},
     "server": {"For agents": "mcp", "For programs": "serve proxy key"},
     "feedback": {"Learn from use": "feedback log"},

@@ -89,7 +89,7 @@ def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
     try:
         with settings.open(must_exist=True, embed=False) as engine:
             database |= engine.store.statistics()
-            advice += filter(None, (database.get("vector_search_advice"), outdated_words(engine.store)))
+            advice += filter(None, (outdated_words(engine.store),))
             database["embedder"] = engine.store.setting("embedder")
             database["read_only"] = engine.store.read_only
             if database["read_only"] and (reason := unwritable(Path(str(settings.db)))):

@@ -11,7 +11,6 @@ with, and the vectors of the old one are removed. One worker at a time does this
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,11 +26,11 @@ from memorata.embed.port import (
     with_prompts,
 )
 from memorata.engine.embedding import DIMENSION, CurrentEmbedder, Service, address, cached_vectors
-from memorata.engine.runtime import HeldLease, Runtime
+from memorata.engine.runtime import Runtime
 from memorata.engine.write.purge import Purge, checked_ids
 from memorata.engine.write.terms import embedded_text, note_words_read, outdated_words
 from memorata.model import checks
-from memorata.model.errors import EmbedderError, MissingExtra, ServiceUnreachable, WorkUnderWay
+from memorata.model.errors import EmbedderError, MissingExtra, ServiceUnreachable
 from memorata.model.memory import Memory
 from memorata.store.entries import Change
 from memorata.store.memory.embedding import Embedded
@@ -43,7 +42,6 @@ BATCH: Final = 256
 """How many memories are embedded and written in one transaction."""
 WORK: Final = "reembed"
 """The kind of work that this is: one worker at a time does it."""
-INDEX: Final = "index"
 """The kind of work that making indexes is."""
 SETTING: Final = "embedder"
 """The setting of a store that says which embedder it is opened with."""
@@ -88,20 +86,6 @@ class Reembedding:
     dropped: int = 0
     seconds: float = 0.0
     dry_run: bool = False
-
-
-@frozen
-class Indexing:
-    """The report of making indexes.
-
-    - `made`: how many indexes, or parts of one, were made.
-    - `methods`: how the store searches now, by ``"vector"`` and by ``"lexical"``.
-    - `seconds`: how long it took.
-    """
-
-    made: int
-    methods: Mapping[str, str]
-    seconds: float
 
 
 class Admin:
@@ -225,8 +209,8 @@ class Admin:
                 tries.embed(memories)
                 progress(min(total, tries.embedded + len(tries.failed)), total)
             tries.end()
-            with suppress(WorkUnderWay):
-                self.index()
+            while self._store.renew_codes():
+                lease.renew()
         failed, seconds = tuple(tries.failed), perf_counter() - began
         return Reembedding(name, waiting, embedded=tries.embedded, failed=failed, seconds=seconds)
 
@@ -279,45 +263,7 @@ class Admin:
             dropped = 0
             while not keep_old and (gone := self._store.drop_vectors(_VECTORS_PER_DROP)):
                 dropped += gone
-            with suppress(WorkUnderWay):
-                self.index()
         return replace(report, others=others, dropped=dropped, seconds=perf_counter() - began)
-
-    def index(
-        self, *, progress: Callable[[str, int, int], None] = lambda what, done, total: None
-    ) -> Indexing:
-        """Make the indexes that large namespaces are searched by, if any is missing.
-
-        It can be interrupted at any moment and run again. Searches go on meanwhile: they are right without,
-        and take longer.
-
-        Parameters
-        ----------
-        progress
-            Called with what is being made, how far it is, and of how much; 0 where that is unknown.
-
-        Raises
-        ------
-        WorkUnderWay, LeaseLost
-            Another is doing it, or has taken it over.
-        """
-        began, made = perf_counter(), 0
-        if self._embedding.embedder is not None:
-            with self._runtime.leases.hold(INDEX) as lease:
-                made = self._renew_codes(lease, progress)
-        return Indexing(made, self._store.methods(), perf_counter() - began)
-
-    def _renew_codes(self, lease: HeldLease, progress: Callable[[str, int, int], None]) -> int:
-        def report(step: str, done: int, total: int) -> None:
-            # An index may take longer than a lease lasts without renewal.
-            lease.renew()
-            progress(step, done, total)
-
-        made = 0
-        while self._store.renew_codes(report):
-            made += 1
-            lease.renew()
-        return made
 
     def _estimate(self) -> Reembedding:
         """Return what there is to do, and how long it would take, going by a sample of it."""

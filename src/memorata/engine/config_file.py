@@ -25,7 +25,7 @@ PREFIX: Final = "MEMORATA_"
 HARMLESS: Final = frozenset(
     {
         "namespace", "recipe", "extract_entities", "read_dates", "redact", "duplicates", "read_only",
-        "approximate_from", "threads", "query_seconds", "log_recalls", "log_queries", "parameters",
+        "threads", "query_seconds", "log_recalls", "log_queries", "parameters",
     }
 )  # fmt: skip
 """The settings of an untrusted file that count. Every other setting, also a future one, needs trust."""

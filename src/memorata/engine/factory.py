@@ -33,7 +33,6 @@ from memorata.engine.services import (
     open_summaries,
 )
 from memorata.engine.write.terms import WordSettings, checked_analyser
-from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.model import checks
 from memorata.model.checks import DEFAULT_NAMESPACE
 from memorata.model.checks import namespace as checked_namespace
@@ -83,7 +82,6 @@ def open(
     must_exist: bool = False,
     read_only: bool = False,
     replica: str | ServerAddress | None = None,
-    approximate_from: int = APPROXIMATE_FROM,
     resources: Resources | None = None,
     clock: Callable[[], datetime] | None = None,
     logging: Logging | None = None,
@@ -157,9 +155,6 @@ def open(
     replica
         The address of a server that repeats what the one at `path` writes: recalls are answered there, unless
         it is away or too far behind, which `degraded` says. Nothing is written to it.
-    approximate_from
-        From how many memories with vectors on a namespace in a file gets an approximate index; `maintain`
-        makes it, if faiss is installed. A server decides for itself.
     resources
         Where models are and what services may be used.
     clock
@@ -220,7 +215,6 @@ def open(
         durable=durable,
         must_exist=must_exist,
         replica=replica,
-        approximate_from=approximate_from,
         read_only=read_only,
         encryption_key=encryption_key,
     )
@@ -273,7 +267,6 @@ def open_store(
     durable: bool = True,
     must_exist: bool = False,
     replica: str | ServerAddress | None = None,
-    approximate_from: int = APPROXIMATE_FROM,
     read_only: bool = False,
     encryption_key: str | None = None,
 ) -> Store:
@@ -288,7 +281,7 @@ def open_store(
             "(not shown, for it may hold a password)",
             "the address of a server, given together with that of the server it repeats",
         )
-    options = StoreOptions(durable, must_exist, replica_address, approximate_from, read_only, encryption_key)
+    options = StoreOptions(durable, must_exist, replica_address, read_only, encryption_key)
     return open_dialect(str(path) if url is None else url, options)
 
 

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
-from memorata.engine.admin import Admin
 from memorata.engine.consolidation import STATES, WORK, Consolidation, Proposal
 from memorata.engine.rules import LifecycleRules
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.purge import all_memories, checked_ids
 from memorata.engine.write.writer import Writer as MemoryWriter
 from memorata.model import checks
-from memorata.model.errors import InvalidArgument, PurgeUnfinished, WorkUnderWay
+from memorata.model.errors import InvalidArgument, PurgeUnfinished
 from memorata.model.memory import Memory, Tier
 from memorata.rank.decay import corroborated
 
@@ -87,13 +86,11 @@ class Lifecycle:
         runtime: Runtime,
         writer: MemoryWriter,
         consolidation: Consolidation,
-        admin: Admin,
     ) -> None:
         self._runtime = runtime
         self._store = runtime.store
         self._writer = writer
         self._consolidation = consolidation
-        self._admin = admin
 
     @property
     def rules(self) -> LifecycleRules:
@@ -115,8 +112,7 @@ class Lifecycle:
         """Promote, demote, expire and summarise by the rules of `life`, and say what was done.
 
         Pinned memories are left alone. An expired memory is forgotten, not removed. One worker at a time does
-        this to a namespace, unless it is a dry run. Afterwards the indexes are made that large namespaces are
-        searched by and that are missing; see :meth:`~memorata.engine.admin.Admin.index`.
+        this to a namespace, unless it is a dry run.
 
         Parameters
         ----------
@@ -148,10 +144,9 @@ class Lifecycle:
 
             maintained = self._maintained(path, writer, report, dry_run=False)
             self._finish_purge()
-            # Another may be making them already.
-            with suppress(WorkUnderWay):
-                if made := self._admin.index().made:
-                    report("index", made)
+            # Left by an embedding that was interrupted.
+            while self._store.renew_codes():
+                lease.renew()
             return maintained
 
     def consolidate(

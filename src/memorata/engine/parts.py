@@ -140,7 +140,7 @@ class Parts:
         from memorata.engine.lifecycle import Lifecycle
 
         consolidation = Consolidation(self.runtime, self._embedding, self._writer)
-        return Lifecycle(self.runtime, self._writer, consolidation, self.admin)
+        return Lifecycle(self.runtime, self._writer, consolidation)
 
     @cached_property
     def namespaces(self) -> Namespaces:

@@ -51,7 +51,6 @@ from memorata.engine.services import (
     open_extractor,
     open_summaries,
 )
-from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.model import checks
 from memorata.model.checks import DEFAULT_NAMESPACE
 from memorata.model.checks import namespace as checked_namespace
@@ -100,7 +99,7 @@ _CHECKS: Final[Mapping[str, Callable[[str], str]]] = {
 }
 _PASSED_ON: Final = (
     "namespace", "language", "min_length", "read_dates", "redact", "duplicates", "dedupe", "life", "durable",
-    "read_only", "replica", "approximate_from", "lease_seconds",
+    "read_only", "replica", "lease_seconds",
 )  # fmt: skip
 """The settings that :func:`memorata.open` takes under the same names."""
 
@@ -192,11 +191,6 @@ class Settings(BaseModel):
     )
     encryption_key: SecretStr | None = Field(
         default=None, description="What the file is encrypted with: a key, file:PATH or command:COMMAND."
-    )
-    approximate_from: int = Field(
-        default=APPROXIMATE_FROM,
-        ge=1,
-        description="From how many vectors on a namespace gets an approximate index.",
     )
     models: Path = Field(
         default_factory=lambda: models_folder(os.environ, sys.platform, Path.home()),

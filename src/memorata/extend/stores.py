@@ -1,6 +1,5 @@
 """The ports of a database, and the store that works over them."""
 
-from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.store.address import ServerAddress, address_of, is_address, shown
 from memorata.store.database import DatabaseInfo, Dialect, Postings, Rows, Session, Statement
 from memorata.store.dialects import StoreOptions
@@ -8,7 +7,6 @@ from memorata.store.rows import LARGEST, NAMESPACE_COLUMNS, NO_MEMORY, SLOTS
 from memorata.store.store import MEMORY_BUDGET, Store
 
 __all__ = [
-    "APPROXIMATE_FROM",
     "LARGEST",
     "MEMORY_BUDGET",
     "NAMESPACE_COLUMNS",

@@ -16,7 +16,6 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.index import cell_rows
 from memorata.index.codes import Codes, Floats, Owners, coded_in
 from memorata.index.partition import Partition
 from memorata.index.record import Records, decoded_terms, unpacked, unpacked_run
@@ -249,7 +248,6 @@ def caught_up(
     if embedder is not None:
         partition.add_vectors(*late)
         partition.add_vectors(*stored_vectors(session, number, embedder, slots_before, namespace.slots))
-        cell_rows.load(session, namespace.number, embedder[0], partition.vectors)
     partition.change = namespace.change
     return partition
 
@@ -283,7 +281,6 @@ def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | 
             fresh.vectors.add(*read)
         else:
             _load_vectors(session, namespace, fresh, embedder)
-        cell_rows.load(session, number, embedder[0], fresh.vectors)
     return fresh
 
 

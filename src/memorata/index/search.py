@@ -431,16 +431,13 @@ def _visible(listed: TermList, visibility: Visibility) -> TermList:
 
 
 SCAN: Final = "exact scan"
-CELLS: Final = "approximate index, the best compared exactly"
 BITS: Final = "sign bits, the best compared exactly"
 POSTINGS: Final = "own posting lists, BM25"
 
 
 def vectors_method(vectors: Vectors) -> str:
     """Return how the vectors of a namespace are searched."""
-    if vectors.exact:
-        return SCAN
-    return BITS if vectors.approximate is None else CELLS
+    return SCAN if vectors.exact else BITS
 
 
 def methods() -> Mapping[str, str]:
@@ -451,8 +448,7 @@ def methods() -> Mapping[str, str]:
     >>> methods()["lexical"]
     'own posting lists, BM25'
     """
-    above = f"{BITS}, or by an {CELLS}, where one was made"
     return {
-        "vector": f"{SCAN} up to {MAX_EXACT_VECTORS:,} vectors in a namespace; above, {above}",
+        "vector": f"{SCAN} up to {MAX_EXACT_VECTORS:,} vectors in a namespace; above, {BITS}",
         "lexical": POSTINGS,
     }

@@ -14,8 +14,7 @@ best of those comes from their farther half, where it was nearly missed. On 60,0
 which all point much the same way, that finds .990 to 1.000 of the ten closest, by the set of queries, as much
 as `MAX_RESCORED` for all of them (benchmarks/rescoring.py); `MIN_RESCORED` for all finds .942 to .994. A
 filter is applied before anything is selected: a filtered search never starves, and one that leaves few
-vectors is computed over all of those. Where an approximate index was made (:mod:`.approximate`), it finds the
-shortlist instead of the scan; what was added since is scanned beside it.
+vectors is computed over all of those.
 
 Products of one vector with many are SimSIMD's (Vardanian, 2023), which has a kernel of each kind for the
 processor at hand; where it cannot be imported, numpy computes the same. Every row is compared by itself,
@@ -35,7 +34,6 @@ import numpy as np
 import numpy.typing as npt
 
 from memorata._frozen import frozen
-from memorata.index.approximate import MIN_SHORTLIST, Approximate
 from memorata.index.codes import Bits, Bytes, Codes, Floats, Owners, closest, quantised, rounded, sign_bits
 from memorata.index.record import Growing
 from memorata.rank.scores import ranked, reached
@@ -83,9 +81,6 @@ class Vectors:
         self._coarsest = 0.0
         self._several = False
         self._laid_out: _Passages | None = None
-        self.approximate: Approximate | None = None
-        self._gaps = np.zeros(0, np.intp)
-        self._indexed = 0
 
     def __len__(self) -> int:
         return len(self.owners.view)
@@ -95,8 +90,7 @@ class Vectors:
         """How much memory the vectors take, once they have been searched."""
         parts = (self.owners, self._rows, self._bits, self._bytes, self._scales)
         waiting = len(self) - len(self._bytes) if len(self) > MAX_FLOAT_VECTORS else 0
-        indexed = self.approximate.nbytes if self.approximate else 0
-        return sum(part.nbytes for part in parts) + waiting * (self.dimension + 4) + indexed
+        return sum(part.nbytes for part in parts) + waiting * (self.dimension + 4)
 
     def reserve(self, count: int) -> None:
         """Make room for `count` vectors in all."""
@@ -117,14 +111,6 @@ class Vectors:
         self._own(codes.owners)
         self._code(codes)
 
-    def use_approximate(self, approximate: Approximate | None) -> None:
-        """Let an approximate index find the shortlists from now on; what it does not hold is scanned."""
-        self.approximate = approximate
-        if approximate is not None:
-            owners, covered = self.owners.view, approximate.covered
-            self._gaps = np.flatnonzero(~covered[np.minimum(owners, covered.size - 1)])
-            self._indexed = len(owners)
-
     def search(
         self, query: Floats, limit: int, mask: npt.NDArray[np.bool_] | None, fetch: Exact | None
     ) -> tuple[Places, npt.NDArray[np.float64]]:
@@ -137,10 +123,8 @@ class Vectors:
         owners = self.owners.view
         if not len(owners) or limit == 0:
             return np.zeros(0, np.intp), np.zeros(0)
-        places = None if self.approximate is None else self._approximated(query, limit, mask)
-        if places is None:
-            allowed = None if mask is None else np.flatnonzero(mask[owners])
-            places = self._narrowed(query, limit, allowed)
+        allowed = None if mask is None else np.flatnonzero(mask[owners])
+        places = self._narrowed(query, limit, allowed)
         scores = self._compared(query, places)
         if fetch is not None and not self.exact:
             # A quarter more than the limit leaves room for the small error of bytes.
@@ -200,21 +184,6 @@ class Vectors:
             return products(_rows_at(self._rows, places), query)
         scales: Floats = _rows_at(self._scales, places)
         return products(_rows_at(self._bytes, places).astype(np.float32), query) * scales
-
-    def _approximated(self, query: Floats, limit: int, mask: npt.NDArray[np.bool_] | None) -> Places | None:
-        """Return the places, ascending, that an approximate search leaves to be compared; None if too few."""
-        assert self.approximate is not None  # the caller checks
-        slots = self.approximate.slots(query, max(MIN_SHORTLIST, 4 * limit), mask)
-        if slots is None or slots.size < 2 * limit:
-            return None
-        places = self._places(slots)[0]
-        later = np.concatenate([self._gaps, np.arange(self._indexed, len(self))])
-        if later.size and mask is not None:
-            later = later[mask[self.owners.view[later]]]
-        if later.size:
-            few = closest(self._distances(query, later), max(MAX_RESCORED, 2 * limit), self.dimension)
-            later = later[few]
-        return np.sort(np.concatenate([places, later]))
 
     def _narrowed(self, query: Floats, limit: int, allowed: Places | None) -> Places | None:
         """Return those of the allowed places, ascending, that may be among the best; None for all."""

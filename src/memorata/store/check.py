@@ -15,8 +15,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.dedupe.fingerprint import fingerprint
-from memorata.index import cell_rows, segments
-from memorata.index.approximate import APPROXIMATE_FROM
+from memorata.index import segments
 from memorata.index.codes import Codes
 from memorata.index.postings import MAX_FREQUENCY, opened, parts_of, places_of
 from memorata.index.record import GONE, body_of, decoded_terms, unpacked
@@ -91,13 +90,12 @@ def checked(session: Session, terms_of: TermsOf, embedder: Embedder | None, *, r
     return [problem.text for problem in all_problems]
 
 
-def statistics(session: Session, least: int = APPROXIMATE_FROM) -> Mapping[str, Any]:
+def statistics(session: Session) -> Mapping[str, Any]:
     """Return sizes and counts for display."""
 
     def count(query: str) -> int:
         return int(session.execute(query).fetchone()[0])
 
-    vector_methods, advice = cell_rows.methods(session, least)
     return {
         "memories": count("SELECT count(*) FROM memories"),
         "forgotten": count("SELECT count(*) FROM memories WHERE forgotten_at IS NOT NULL"),
@@ -110,8 +108,6 @@ def statistics(session: Session, least: int = APPROXIMATE_FROM) -> Mapping[str, 
         "waiting": count("SELECT coalesce(sum(slots - flushed), 0) FROM namespaces"),
         "vectors": dict(session.execute(_VECTORS_BY_EMBEDDER).fetchall()),
         "changes": count("SELECT coalesce(max(change), 0) FROM changes"),
-        "vector_search": vector_methods,
-        "vector_search_advice": advice,
     }
 
 
@@ -189,7 +185,6 @@ def _namespace_problems(
         yield f"the vectors of {len(damaged)} memories are damaged; without them they are found by words only"
         return
     yield from _code_problems(session, number, flushed, living)
-    yield from cell_rows.problems(session, number, living)
 
 
 def _word_problems(

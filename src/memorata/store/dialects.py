@@ -7,7 +7,6 @@ from typing import Any
 
 from memorata import _satellites
 from memorata._frozen import frozen
-from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.store.address import is_address
 from memorata.store.sqlite.database import SqliteDatabase
 from memorata.store.sqlite.encryption import resolved_key
@@ -28,11 +27,10 @@ class SqliteStore(Store):
         path: str | Path,
         *,
         memory_budget: int = MEMORY_BUDGET,
-        approximate_from: int = APPROXIMATE_FROM,
         **options: Any,  # noqa: ANN401 - the database checks them
     ) -> None:
         database = SqliteDatabase(path, **options)
-        super().__init__(database, memory_budget=memory_budget, approximate_from=approximate_from)
+        super().__init__(database, memory_budget=memory_budget)
         self.read_only_because = database.read_only_because
         self._connection, self._lock = database.session, database.lock
 
@@ -44,7 +42,6 @@ class StoreOptions:
     durable: bool = True
     must_exist: bool = False
     replica: str | None = None
-    approximate_from: int = APPROXIMATE_FROM
     read_only: bool = False
     encryption_key: str | None = None
 
@@ -56,7 +53,6 @@ def open_dialect(path: str, how: StoreOptions) -> Store:
             path,
             durable=how.durable,
             must_exist=how.must_exist,
-            approximate_from=how.approximate_from,
             read_only=how.read_only,
             key=None if how.encryption_key is None else resolved_key(how.encryption_key),
         )

@@ -9,7 +9,6 @@ from memorata._frozen import frozen
 from memorata.index.codes import Floats
 from memorata.model.memory import Memory
 
-Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is, and how much there is."""
 Terms = Mapping[str, Mapping[str, int]]
 """The terms of a memory: by field, each term and how often it occurs."""

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from itertools import count
 from typing import Final, NamedTuple
 
-from memorata.index import cell_rows, segments
+from memorata.index import segments
 from memorata.index.record import FORGOTTEN, gone, packed
 from memorata.index.segments import Embedder
 from memorata.index.vector_rows import is_sound, stored_bytes
@@ -52,7 +52,6 @@ def _rebuild(
     passages = _passages(session, number, embedder)
     sessions = _renumbered(session, number)
     session.execute("DELETE FROM records WHERE namespace = ?", (number,))
-    cell_rows.drop(session, number)
     documents, records = [], []
     for slot in range(slots):
         record = gone()

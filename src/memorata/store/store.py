@@ -9,13 +9,11 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from memorata.index.approximate import APPROXIMATE_FROM
 from memorata.index.cache import Added, PartitionCache
 from memorata.index.codes import Floats
 from memorata.index.index import Index
 from memorata.index.search import NamespaceIndex, methods
 from memorata.index.segments import TAIL, Embedder
-from memorata.model import checks
 from memorata.model.checks import IntArray
 from memorata.model.errors import InvalidArgument, MemorataError, StoreCorrupt
 from memorata.model.memory import Memory
@@ -23,7 +21,7 @@ from memorata.store import check, rebuild
 from memorata.store.access import KeyStore, ReplyStore
 from memorata.store.database import Database, Session
 from memorata.store.entities import EntityStore
-from memorata.store.entries import Change, Entry, Page, Progress, TermsOf
+from memorata.store.entries import Change, Entry, Page, TermsOf
 from memorata.store.facets import Facet, read_by, writes_namespace, written_by
 from memorata.store.feedback import FeedbackStore
 from memorata.store.graph import GraphStore, RelationStore
@@ -48,18 +46,10 @@ class Store(Facet):
     """Memories in a database; any number of processes may open it.
 
     It keeps about `memory_budget` bytes of namespaces in memory, and drops the least recently used first.
-    From `approximate_from` vectors on a namespace gets an approximate index, if faiss is installed.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        *,
-        memory_budget: int = MEMORY_BUDGET,
-        approximate_from: int = APPROXIMATE_FROM,
-    ) -> None:
+    def __init__(self, database: Database, *, memory_budget: int = MEMORY_BUDGET) -> None:
         super().__init__(database)
-        self._approximate_from = checks.whole("approximate_from", approximate_from, 1)
         info = database.info
         self.path = info.path
         """Where it is, for display: without a password."""
@@ -387,13 +377,12 @@ class Store(Facet):
             lambda session: embedding.put_vectors(session, embedder, embedded), *paths
         )
 
-    def renew_codes(self, progress: Progress = lambda what, done, total: None) -> bool:
-        """Bring what is derived from vectors up to date, one step of it; return whether any was due.
+    def renew_codes(self) -> bool:
+        """Write the codes of one run of vectors that were added late; return whether any was due.
 
-        Searches are right before and after; they are only faster. `progress` is called with what is done, how
-        much of it, and how much there is (0 if unknown). It may raise, and what was begun is undone.
+        Searches are right before and after; a process that loads the namespace is faster afterwards.
         """
-        return embedding.renew_codes(self._database, self._in_use(), self._approximate_from, progress)
+        return self._embedder is not None and embedding.renew_codes(self._database, self._embedder)
 
     def drop_vectors(self, limit: int) -> int:
         """Remove up to `limit` vectors of other embedders than the current one; return how many."""
@@ -405,7 +394,7 @@ class Store(Facet):
         """Return sizes and counts for display."""
         counts = self._database.read(
             lambda session: {
-                **check.statistics(session, self._approximate_from),
+                **check.statistics(session),
                 **session.dialect.statistics(session),
             }
         )

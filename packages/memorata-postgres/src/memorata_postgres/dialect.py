@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memorata_postgres.session import PostgresSession
 
 OWNED: Final = (
-    "approximation_parts", "approximations", "vector_codes", "postings", "segments", "contradictions",
+    "vector_codes", "postings", "segments", "contradictions",
     "repeats", "duplicate_runs", "exposures", "saved_settings", "feedback", "recalls", "recall_recipes",
     "relations", "names", "entities", "changes", "writes", "vectors", "records", "sessions", "memories",
 )  # fmt: skip

@@ -52,8 +52,6 @@ vectors: namespace n, number n, embedder n, slot n, digest b, vectors b | namesp
 segments: namespace n, number n, first n, slots n, buckets n | namespace, number
 postings: namespace n, segment n, place n, block b | namespace, segment, place
 vector_codes: namespace n, number n, first n, slots n, embedder n?, codes b? | namespace, number
-approximations: namespace n, number n, embedder n, until n, vectors n, trained n, gaps n | namespace, number
-approximation_parts: namespace n, number n, approximation n, part n, data b | namespace, number
 changes: namespace n, change n, slot n, kind t | namespace, change
 entities: namespace n, number n, type t, description t, lat f?, lon f?, place t?, merged_into n?
     | namespace, number
@@ -86,7 +84,6 @@ REFERENCES: Final = (
     ("contradictions", "newer", "memories"),
     ("contradictions", "older", "memories"),
     ("names", "entity", "entities"),
-    ("approximation_parts", "approximation", "approximations"),
 )
 """Foreign keys within a namespace: rows are deleted with the row they refer to."""
 
@@ -106,7 +103,6 @@ _INDEXES: Final = """
     CREATE INDEX vectors_by_embedder ON vectors (embedder);
     CREATE INDEX segments_in_order ON segments (namespace, first);
     CREATE INDEX vector_codes_in_order ON vector_codes (namespace, first);
-    CREATE INDEX approximations_by_embedder ON approximations (namespace, embedder);
     CREATE INDEX changes_in_order ON changes (change);
     CREATE INDEX changes_of_memories ON changes (namespace, change) WHERE kind <> 'add';
     CREATE INDEX entities_merged ON entities (namespace, merged_into) WHERE merged_into IS NOT NULL;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memorata.extend.model import NotSupportedHere
-from memorata.extend.stores import APPROXIMATE_FROM, MEMORY_BUDGET, Store, StoreOptions
+from memorata.extend.stores import MEMORY_BUDGET, Store, StoreOptions
 from memorata_postgres.database import PostgresDatabase
 
 
@@ -23,11 +23,10 @@ class PostgresStore(Store):
         url: str,
         *,
         memory_budget: int = MEMORY_BUDGET,
-        approximate_from: int = APPROXIMATE_FROM,
         **options: Any,  # noqa: ANN401 - the database checks them
     ) -> None:
         database = PostgresDatabase(url, **options)
-        super().__init__(database, memory_budget=memory_budget, approximate_from=approximate_from)
+        super().__init__(database, memory_budget=memory_budget)
 
 
 def open_store(url: str, how: StoreOptions) -> PostgresStore:
@@ -44,5 +43,4 @@ def open_store(url: str, how: StoreOptions) -> PostgresStore:
         durable=how.durable,
         must_exist=how.must_exist,
         replica=how.replica,
-        approximate_from=how.approximate_from,
     )

@@ -12,14 +12,13 @@ from itertools import groupby
 from typing import Any, Final
 
 from memorata._frozen import frozen
-from memorata.index import cell_rows
 from memorata.index.codes import Codes, Floats
 from memorata.index.record import changed
 from memorata.index.segments import Embedder, stored_vectors
 from memorata.index.vector_rows import sealed
 from memorata.model.errors import InvalidArgument
 from memorata.store.database import Database, Session
-from memorata.store.entries import Entry, Page, Progress
+from memorata.store.entries import Entry, Page
 from memorata.store.memory.insertion import checked_passages
 from memorata.store.memory.lookup import record_of
 from memorata.store.rows import (
@@ -151,13 +150,8 @@ def put_vectors(session: Session, embedder: Embedder, embedded: Sequence[Embedde
     return written
 
 
-def renew_codes(
-    database: Database,
-    embedder: Embedder,
-    approximate_from: int,
-    progress: Progress = lambda what, done, total: None,
-) -> bool:
-    """Bring what is derived from vectors up to date, one step of it; return whether any was due."""
+def renew_codes(database: Database, embedder: Embedder) -> bool:
+    """Write the codes of one run of vectors that has none of this embedder; return whether any was due."""
     stale = "SELECT number, namespace, first, slots FROM vector_codes WHERE embedder IS NOT ?"
 
     def read(session: Session) -> tuple[Any, list[str]]:
@@ -166,7 +160,7 @@ def renew_codes(
 
     row, paths = database.read(read)
     if row is None:
-        return cell_rows.renew(database, embedder, approximate_from, progress)
+        return False
 
     def write(session: Session) -> None:
         row = session.execute(f"{stale} AND namespace = ? LIMIT 1", (embedder[0], namespace)).fetchone()
@@ -217,9 +211,6 @@ def _drop(session: Session, embedder: Embedder, rows: Sequence[Any]) -> int:
             "UPDATE vector_codes SET embedder = NULL, codes = NULL WHERE namespace = ? AND embedder <> ?",
             (namespace, embedder[0]),
         )
-        session.execute(
-            "DELETE FROM approximations WHERE namespace = ? AND embedder <> ?", (namespace, embedder[0])
-        )
         log_change(session, namespace, "vectors", [slot for _, owner, slot in rows if owner == namespace][-1])
     return len(rows)
 
@@ -247,7 +238,6 @@ def _put(
         "WHERE namespace = ? AND embedder = ? AND first <= ? AND first + slots > ?",
         (number, embedder, slot, slot),
     )
-    cell_rows.missed(session, number, embedder, slot)
 
 
 def _paths(session: Session, numbers: Iterable[int]) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memorata.index import cell_rows, segments
+from memorata.index import segments
 from memorata.index.record import changed as changed_record
 from memorata.index.record import gone as gone_record
 from memorata.model.errors import InvalidArgument
@@ -60,7 +60,6 @@ def purge(
     entities = referred_to(session, number, ids)
     slots = list(slots_of(session, number, ids).values())
     remove(session, path, ids, terms_of)
-    cell_rows.remove(session, number, slots)
     if is_inhabited(session, number):
         purge_recalls(session, number, slots)
         purge_feedback(session, number, slots)

@@ -11,7 +11,7 @@ from memorata.store.rows import COLUMNS, NAMESPACES, NO_MEMORY, SLOTS
 from memorata.store.sqlite.encryption import database_errors
 from memorata.store.sqlite.schema import state_checksum
 
-_DERIVED: Final = ("approximations", "records", "segments", "sessions", "vector_codes", "vectors")
+_DERIVED: Final = ("records", "segments", "sessions", "vector_codes", "vectors")
 """Tables whose rows can be made again, or in the case of vectors be embedded again."""
 _NOT_OWNED: Final = frozenset({"namespaces"})
 _WRONG_ROWS: Final = {

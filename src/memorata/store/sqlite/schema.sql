@@ -82,21 +82,6 @@ CREATE TABLE vector_codes (
 );
 CREATE INDEX vector_codes_by_namespace ON vector_codes (namespace, first);
 
--- The approximate index of a large namespace (index/approximate.py), its bytes in parts: it has slots below
--- `until`. trained: how many vectors there were when its centres were chosen. gaps: memories below
--- `until` that got their vectors later.
-CREATE TABLE approximations (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, namespace INTEGER NOT NULL REFERENCES namespaces (number),
-    embedder INTEGER NOT NULL REFERENCES embedders (number), until INTEGER NOT NULL, vectors INTEGER NOT NULL,
-    trained INTEGER NOT NULL, gaps INTEGER NOT NULL, UNIQUE (namespace, embedder)
-);
-CREATE TABLE approximation_parts (
-    number INTEGER PRIMARY KEY,
-    approximation INTEGER NOT NULL REFERENCES approximations (number) ON DELETE CASCADE,
-    namespace INTEGER NOT NULL REFERENCES namespaces (number), part INTEGER NOT NULL, data BLOB NOT NULL,
-    UNIQUE (approximation, part)
-);
-
 -- The change feed. Nothing is ever deleted from it, so a change number is never used twice. Memories added
 -- since are known by their slots; only other changes are looked for.
 CREATE TABLE changes (
