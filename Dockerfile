@@ -9,10 +9,11 @@ RUN python -m venv /opt/memorata
 COPY deploy/requirements.lock pyproject.toml README.md LICENSE ./
 COPY src ./src
 COPY packages/memorata-postgres ./packages/memorata-postgres
+COPY packages/memorata-server ./packages/memorata-server
 # Exact versions, checked by their hashes (`make lock` writes them), and nothing else; the model's files are
 # checked against the hashes in the catalogue.
 RUN /opt/memorata/bin/pip install --require-hashes --requirement requirements.lock \
-    && /opt/memorata/bin/pip install --no-deps --no-build-isolation . ./packages/memorata-postgres \
+    && /opt/memorata/bin/pip install --no-deps --no-build-isolation . ./packages/memorata-postgres ./packages/memorata-server \
     && MEMORATA_MODELS=/opt/memorata/models /opt/memorata/bin/memorata model install arctic-embed-s
 
 FROM python:${PYTHON}-slim
@@ -36,4 +37,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
     CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8765/v1/health', timeout=2)"]
 ENTRYPOINT ["memorata"]
-CMD ["serve", "--host", "0.0.0.0"]
+CMD ["server", "start", "--host", "0.0.0.0"]

@@ -10,7 +10,7 @@ BENCH_ENV := $(VENV)/.installed-bench
 BROWSER := $(VENV)/.browser
 MODELS := $(VENV)/.models
 # A package that names its public things shows only those; its rooms are named here.
-DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model text rank graph geo dedupe embed index store engine service http mcp web) memorata_lab
+DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model text rank graph geo dedupe embed index store engine service) memorata_lab memorata_server
 # All packages together have a gate in pyproject.toml; these a higher one of their own.
 CORE := src/memorata/model/*,src/memorata/text/*,src/memorata/rank/*,src/memorata/graph/*,src/memorata/geo/*,src/memorata/dedupe/*
 export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
@@ -33,9 +33,9 @@ $(ENV): pyproject.toml $(wildcard packages/*/pyproject.toml) deploy/constraints.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --upgrade --custom-compile-command 'make lock'
 lock: $(ENV)  ## Write the exact versions that the image and the checks install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	echo hatchling | $(BIN)/$(LOCK) --generate-hashes --extra onnx --extra server --extra mcp --extra encryption \
+	echo hatchling | $(BIN)/$(LOCK) --generate-hashes --extra onnx --extra encryption \
 		--no-emit-package memorata --output-file deploy/requirements.lock \
-		pyproject.toml packages/memorata-postgres/pyproject.toml -
+		pyproject.toml packages/memorata-postgres/pyproject.toml packages/memorata-server/pyproject.toml -
 	$(BIN)/$(LOCK) --no-annotate --extra dev --output-file deploy/constraints.txt pyproject.toml
 
 # The models are checked against pinned hashes; the demo can do without (it then says so), the tests cannot.
@@ -88,7 +88,7 @@ hermes := hermes-agent
 $(FRAMEWORKS)/%/.installed: pyproject.toml Makefile $(addsuffix /pyproject.toml,$(FRAMEWORK_PACKAGES))
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[server]' --editable packages/memorata-agents $($*) \
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable . --editable packages/memorata-agents --editable packages/memorata-server $($*) \
 		pytest coverage hypothesis
 	@touch $@
 
@@ -117,14 +117,14 @@ test-adapters: $(patsubst %,$(FRAMEWORKS)/%/.installed,chains agents services cr
 # The packages come from npm; without them `make test` skips these tests and says so.
 test-typescript: $(MODELS)  ## Build the TypeScript client and run its tests against a real server
 	cd clients/typescript && npm install --no-audit --no-fund --no-package-lock
-	$(BIN)/python -m pytest -q tests/clients
+	$(BIN)/python -m pytest -q packages/memorata-server/tests/clients
 
 # The parts of `tests/security` that take long: silent sockets, damaged files, kills, and an hour of fuzzing.
 # atheris has no wheels for every Python: without it there is no fuzzing.
 FUZZ_SECONDS ?= 600
 attack: $(MODELS)  ## Attack: silent sockets, damaged files, killed writers, fuzzing (FUZZ_SECONDS each)
 	MEMORATA_ATTACK=1 $(BIN)/python -m pytest tests/security tests/reliability/test_kill.py tests/reliability/test_upkeep_kill.py \
-		tests/reliability/test_processes.py packages/memorata-postgres/tests/test_reliability.py tests/http/test_openapi.py
+		tests/reliability/test_processes.py packages/memorata-postgres/tests/test_reliability.py packages/memorata-server/tests/http/test_openapi.py packages/memorata-server/tests/test_heads.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris
 	$(BIN)/python -m tests.security.fuzz all $(FUZZ_SECONDS)
 

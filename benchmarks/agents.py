@@ -174,7 +174,18 @@ def run(seconds: float, folder: Path) -> Report:
     }
     hooks = run_folder(environment, home)
     server = subprocess.Popen(
-        [sys.executable, "-m", "memorata", "serve", "--port", "0", "--no-pages", "--log-level", "error"],
+        [
+            sys.executable,
+            "-m",
+            "memorata",
+            "server",
+            "start",
+            "--port",
+            "0",
+            "--no-pages",
+            "--log-level",
+            "error",
+        ],
         stderr=subprocess.PIPE,
         text=True,
         env=environment,

@@ -157,7 +157,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.db"
         tokens = fill(path)
-        command = [sys.executable, "-m", "memorata", "serve", "--port", "0", "--json", "--require-key"]
+        command = [
+            sys.executable,
+            "-m",
+            "memorata",
+            "server",
+            "start",
+            "--port",
+            "0",
+            "--json",
+            "--require-key",
+        ]
         environment = {**os.environ, "MEMORATA_DB": str(path), "MEMORATA_EMBEDDER": "lexical"}
         server = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -1,4 +1,4 @@
-"""How long an agent waits for its tools: from starting ``memorata mcp`` to the list of tools.
+"""How long an agent waits for its tools: from starting ``memorata server mcp`` to the list of tools.
 
 Run ``python -m benchmarks.mcp_start``. Beside it stands the least server that the SDK can be, which is the
 floor, and the first recall, which loads the engine and the embedder. The processor's time is told as well,
@@ -94,11 +94,11 @@ def _processor_seconds(process: int) -> float:
 def main() -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as folder:
-        ours = [sys.executable, "-m", "memorata", "mcp", "--db", str(Path(folder) / "memories.db")]
+        ours = [sys.executable, "-m", "memorata", "server", "mcp", "--db", str(Path(folder) / "memories.db")]
         start(ours, recall=True)  # makes the database, and fills the caches of files
         for name, command, recall in (
             ("the least server of the SDK", [sys.executable, "-c", _LEAST], False),
-            ("memorata mcp", ours, True),
+            ("memorata server mcp", ours, True),
         ):
             starts = [start(command, recall=recall) for _ in range(_STARTS)]
             told = f"{name}: tools listed after {median(each.listed for each in starts):.2f} s"

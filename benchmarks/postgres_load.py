@@ -1,6 +1,6 @@
 """Servers on one database under load, one of them killed and the database crashed, and what is left of it.
 
-Run ``python -m benchmarks.postgres_load --seconds 60``. Real `memorata serve` processes answer real HTTP.
+Run ``python -m benchmarks.postgres_load --seconds 60``. Real servers answer real HTTP.
 Writers send memories under idempotency keys, one at a time or a few at once, and try again at another server
 whenever something fails, until they are told that it is written. Some writes are sent to two servers at the
 same time. Readers ask for something that was acknowledged before, and compare all they get with it. After a
@@ -56,7 +56,7 @@ class Outcome:
 
 
 class Servers:
-    """Some `memorata serve` processes on one database.
+    """Some `memorata server start` processes on one database.
 
     Parameters
     ----------
@@ -97,7 +97,17 @@ class Servers:
                 process.wait()
 
     def _begun(self, port: int) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "memorata", "serve", "--port", str(port), "--json", "--no-pages"]
+        command = [
+            sys.executable,
+            "-m",
+            "memorata",
+            "server",
+            "start",
+            "--port",
+            str(port),
+            "--json",
+            "--no-pages",
+        ]
         return subprocess.Popen(
             [*command, "--log-level", "error"],
             env={**os.environ, "MEMORATA_DB": self._url, "MEMORATA_EMBEDDER": "lexical"},

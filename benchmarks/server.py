@@ -2,7 +2,7 @@
 
 Run ``python -m benchmarks.server``. First as many processes as there are processors embed queries, one after
 the other on one thread each, and then four at a time: the better of the two is the bound, since every recall
-has to embed its query. Then a database of made-up memories is served by `memorata serve` with as many
+has to embed its query. Then a database of made-up memories is served by `memorata server start` with as many
 processes, and asked over 1 to 256 connections, on each as soon as there is an answer; every query is another
 one. The load is made by ``wrk`` where that is installed, otherwise by asyncio, in a process of its own on the
 same processors.
@@ -293,9 +293,9 @@ def _measured(pid: int, name: str, bound: float | None, work: Callable[[], Load]
 
 
 def over_http(db: Path, options: argparse.Namespace, bound: float, queries: Sequence[str]) -> None:
-    """Measure `memorata serve`."""
+    """Measure `memorata server start`."""
     bodies = [json.dumps({"query": query}) for query in queries]
-    command = [sys.executable, "-m", "memorata", "serve", "--port", "0", "--json", "--no-pages"]
+    command = [sys.executable, "-m", "memorata", "server", "start", "--port", "0", "--json", "--no-pages"]
     command += ["--log-level", "error", "--workers", str(options.workers)]
     settings = {"MEMORATA_DB": str(db), "MEMORATA_EMBEDDER": options.embedder}
     with running(command, settings) as process:
@@ -320,13 +320,24 @@ def over_http(db: Path, options: argparse.Namespace, bound: float, queries: Sequ
 
 
 def over_mcp(db: Path, options: argparse.Namespace, bound: float, queries: Sequence[str]) -> None:
-    """Measure `memorata mcp` with keys, by as many clients of the SDK."""
+    """Measure `memorata server mcp` with keys, by as many clients of the SDK."""
     with memorata.open(db, embedder=options.embedder) as memory:
         token = ApiKeys(memory.store).create("agents", ["default"], ["read"])[1]
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
-    command = [sys.executable, "-m", "memorata", "mcp", "-t", "http", "--require-key", "--port", str(port)]
+    command = [
+        sys.executable,
+        "-m",
+        "memorata",
+        "server",
+        "mcp",
+        "-t",
+        "http",
+        "--require-key",
+        "--port",
+        str(port),
+    ]
     settings = {"MEMORATA_DB": str(db), "MEMORATA_EMBEDDER": options.embedder}
     with running(command, settings, signal.SIGINT) as process:
         while "Listening" not in (line := process.stderr.readline()):

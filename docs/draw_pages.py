@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import memorata
 from memorata.engine import Engine
 from memorata.service.transfer import ASKED, conversation
-from memorata.web.app import create_pages
+from memorata_server.web.app import create_pages
 
 DRAWN = Path(__file__).parent / "images"
 SIZE: tuple[int, int] = (1180, 760)

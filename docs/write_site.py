@@ -106,7 +106,7 @@ def _first_line(text: str) -> str:
 def http_reference() -> str:
     """Return every path of the HTTP interface, from its OpenAPI document."""
     from memorata.engine.access import ApiKeys
-    from memorata.http.app import create_api
+    from memorata_server.http.app import create_api
 
     with _engine() as engine:
         document = create_api(engine, ApiKeys(engine.store, required=False)).openapi()
@@ -173,7 +173,7 @@ def _type(document: dict[str, Any], schema: dict[str, Any]) -> str:
 
 def mcp_reference() -> str:
     """Return every tool of the MCP server with its arguments."""
-    from memorata.mcp.tools import OWN_TOOLS
+    from memorata_server.mcp.tools import OWN_TOOLS
 
     lines = ["# MCP, every tool", "", "Written from what the server tells its clients.", ""]
     for tool in OWN_TOOLS:

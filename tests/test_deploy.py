@@ -19,8 +19,8 @@ from fastapi.routing import APIRoute
 from packaging.requirements import Requirement
 
 from memorata.engine.settings import Settings
-from memorata.http.status import router
-from memorata.http.telemetry import Metrics
+from memorata_server.http.status import router
+from memorata_server.http.telemetry import Metrics
 
 ROOT = Path(__file__).parents[1]
 KUBERNETES = ROOT / "deploy" / "kubernetes"
@@ -93,7 +93,7 @@ def test_the_unit_keeps_its_state_to_itself() -> None:
     unit.optionxform = str  # type: ignore[assignment,method-assign]
     unit.read(ROOT / "deploy" / "memorata.service")
     service = unit["Service"]
-    assert "memorata serve --workers" in service["ExecStart"]
+    assert "memorata server start --workers" in service["ExecStart"]
     assert "-HUP" in service["ExecReload"], "which one process alone does not survive"
     assert (service["DynamicUser"], service["UMask"], service["StateDirectoryMode"]) == (
         "yes",
@@ -141,7 +141,7 @@ def locked(name: str) -> dict[str, tuple[set[str], bool]]:
 
 @pytest.mark.parametrize(
     ("name", "extras"),
-    [("requirements.lock", ("server", "mcp", "encryption")), ("constraints.txt", ("dev",))],
+    [("requirements.lock", ("encryption",)), ("constraints.txt", ("dev",))],
 )
 def test_what_is_needed_is_locked_to_versions_that_are_good(name: str, extras: tuple[str, ...]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -151,8 +151,9 @@ def test_what_is_needed_is_locked_to_versions_that_are_good(name: str, extras: t
     ]
     packages = locked(name)
     if name == "requirements.lock":
-        postgres = tomllib.loads((ROOT / "packages" / "memorata-postgres" / "pyproject.toml").read_text())
-        wanted += [each for each in postgres["project"]["dependencies"] if each != "memorata"]
+        for satellite in ("memorata-postgres", "memorata-server"):
+            declared = tomllib.loads((ROOT / "packages" / satellite / "pyproject.toml").read_text())
+            wanted += [each for each in declared["project"]["dependencies"] if each != "memorata"]
         assert all(hashed for _, hashed in packages.values())
         assert "hatchling" in packages
     for requirement in map(Requirement, wanted):

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memorata.http import connections
 from memorata.model import memory
-from memorata.service import schemas
 from memorata.store import filters
+from memorata_server import schemas
+from memorata_server.http import connections
 
 TABLE = Path(__file__).parents[1] / "docs" / "limits.md"
 _ROW = r"^\|.*\| ([\d,]+) \| `([\w.]+)\.(\w+)` \|$"

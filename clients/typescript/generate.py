@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import memorata
 from memorata.engine.access import ApiKeys
-from memorata.http.app import create_api
+from memorata_server.http.app import create_api
 
 TARGET: Final = Path(__file__).parent / "src" / "schema.ts"
 _HEAD: Final = "// Written by generate.py from the OpenAPI document of the server. Do not edit.\n"

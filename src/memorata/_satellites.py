@@ -14,6 +14,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "agents": "memorata-agents",
     "lab": "memorata-lab",
     "postgres": "memorata-postgres",
+    "server": "memorata-server",
 }
 """By group of commands, the distribution that adds it."""
 IMPORTERS: Final[Mapping[str, str]] = dict.fromkeys(
@@ -46,6 +47,6 @@ def missing(feature: str, distribution: str) -> MissingExtra:
     """Return the error of a feature whose satellite is not installed.
 
     >>> str(missing("memorata lab", "memorata-lab"))
-    'memorata lab needs a package that is not installed: pip install packages/memorata-lab'
+    'memorata lab needs a package that is not installed: pip install . packages/memorata-lab'
     """
-    return MissingExtra(feature, f"packages/{distribution}")
+    return MissingExtra(feature, f". packages/{distribution}")

@@ -238,7 +238,7 @@ def test_a_process_loads_the_module_of_its_command_alone(home: Path) -> None:
     assert homes_loaded("remember", "Anna prefers green tea") == {"memories"}
     assert homes_loaded("list") == {"memories"}
     assert homes_loaded("recall", "tea") == {"recall"}
-    assert homes_loaded("key", "--help") == {"server"}
+    assert homes_loaded("namespace", "--help") == {"transfer"}
     assert homes_loaded("--help") == set(COMMANDS)
 
 

@@ -39,7 +39,7 @@ def test_silent_sockets_do_not_stop_a_server(tmp_path: Path) -> None:
     environment = {**os.environ, "MEMORATA_DB": str(tmp_path / "m.db"), "MEMORATA_EMBEDDER": "lexical"}
     with (tmp_path / "log").open("w") as log:
         server = subprocess.Popen(
-            [sys.executable, "-c", SERVER, "serve", "--port", "0", "--json"],
+            [sys.executable, "-c", SERVER, "server", "start", "--port", "0", "--json"],
             env=environment, stdout=subprocess.PIPE, stderr=log, text=True,
         )  # fmt: skip
         sockets = []

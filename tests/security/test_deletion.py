@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.asgi import TestClient
 from typer.testing import CliRunner
 
 import memorata
 from memorata import Engine
 from memorata.cli.app import app
 from memorata.engine.access import ApiKeys
-from memorata.http.app import create_api
 from memorata.model.errors import EntityNotFound, InvalidArgument
+from memorata_server.http.app import create_api
+from memorata_server.testing import TestClient
 
 TEXTS = {
     "will-1": "Will drinks tea.",

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 import memorata
 from memorata.cli.app import app
-from memorata.http.server import listening_file
 from memorata.store.sqlite.encryption import convert
+from memorata_server.http.server import listening_file
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights of files are another matter there")
 

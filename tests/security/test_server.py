@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from tests.asgi import TestClient
 
 import memorata
 from memorata.engine import Engine
 from memorata.engine.access import ApiKeys
-from memorata.http import server as http_server
-from memorata.http.app import create_api
-from memorata.http.middleware import Limits
 from memorata.model.errors import InvalidArgument, NotAdmitted
-from memorata.service import auth
-from memorata.service.auth import FAILURES, RateLimiter, Sessions
 from memorata.service.formats.record import Notes
-from memorata.service.sockets import check_network
 from memorata.service.transfer import sources
-from memorata.web.app import create_pages
+from memorata_server import auth
+from memorata_server.auth import FAILURES, RateLimiter, Sessions
+from memorata_server.http import server as http_server
+from memorata_server.http.app import create_api
+from memorata_server.http.middleware import Limits
+from memorata_server.sockets import check_network
+from memorata_server.testing import TestClient
+from memorata_server.web.app import create_pages
 
 WRONG = "mem_0000000000000000_" + "A" * 43
 

@@ -38,5 +38,5 @@ def test_an_address_is_opened_by_the_satellite_that_declares_its_scheme(
 
 def test_a_satellite_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_satellites, "declared", lambda kind: {})
-    with pytest.raises(MissingExtra, match="pip install packages/memorata-postgres"):
+    with pytest.raises(MissingExtra, match=r"pip install \. packages/memorata-postgres"):
         open_store("postgresql://here/memories")

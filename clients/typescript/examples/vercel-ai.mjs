@@ -1,6 +1,6 @@
 // Memory for the Vercel AI SDK: a middleware that recalls before a model answers, and remembers afterwards.
 //
-//   memorata serve &
+//   memorata server start &
 //   npm run build && node examples/vercel-ai.mjs
 //
 // The model is scripted, so that this runs without a service: put your own in its place.

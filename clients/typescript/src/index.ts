@@ -1,5 +1,5 @@
 /**
- * A client of a Memorata server (`memorata serve`): the everyday verbs by their names, and every other
+ * A client of a Memorata server (`memorata server start`): the everyday verbs by their names, and every other
  * operation, with its types, by `call`.
  */
 import type { Operations } from "./schema.js";

@@ -11,7 +11,7 @@ export async function startServer(...options) {
   const folder = await mkdtemp(join(tmpdir(), "memorata-"));
   const [program, ...words] = COMMAND;
   const file = join(folder, "memories.db");
-  const child = spawn(program, [...words, "--db", file, "--embedder", "lexical", "serve", "--port", "0", "--no-pages", ...options], {
+  const child = spawn(program, [...words, "--db", file, "--embedder", "lexical", "server", "start", "--port", "0", "--no-pages", ...options], {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, HOME: folder },
   });

@@ -40,11 +40,11 @@ def test_install_and_uninstall(cli: Run, home: Path) -> None:
 def test_a_server_that_could_not_start_is_not_installed(
     cli: Run, home: Path, agent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as without_mcp:
-        without_mcp.setattr("memorata_agents.commands.hooks.find_spec", lambda name: None)
+    with monkeypatch.context() as without_server:
+        without_server.setattr("memorata_agents.commands.hooks.find_spec", lambda name: None)
         refused = cli("agents", "install", agent, "--yes")
         assert refused.code != 0
-        assert refused.err.endswith("pip install 'memorata[mcp]'\n")
+        assert refused.err.endswith("pip install . packages/memorata-server\n")
         assert list(home.iterdir()) == []
         assert cli("agents", "uninstall", agent, "--yes").code == 0
     assert cli("agents", "install", agent, "--yes").code == 0

@@ -10,7 +10,7 @@ import pytest
 import memorata
 from memorata import Engine
 from memorata.extend.conversation import message_text
-from memorata.extend.model import InvalidArgument
+from memorata.extend.errors import InvalidArgument
 from memorata_agents.hooks.daemon import answer
 
 

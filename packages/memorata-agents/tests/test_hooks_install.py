@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memorata.extend.model import InvalidArgument
+from memorata.extend.errors import InvalidArgument
 from memorata_agents.hooks.daemon import AGENTS
 from memorata_agents.hooks.install import edits, installed
 

@@ -47,7 +47,6 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "admin": {"Administration": "check stats vacuum backup encrypt decrypt reembed bench"},
     "configuration": {"Administration": "doctor trust"},
-    "server": {"For agents": "mcp", "For programs": "serve proxy key"},
     "feedback": {"Learn from use": "feedback log"},
     "demo": {"Remember and recall": "demo"},
     "models": {"Administration": "model"},
@@ -55,7 +54,6 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
 """By module and heading, the commands, in the order in which the help shows them."""
 GROUPS: Final[Mapping[str, tuple[str, Mapping[str | None, str]]]] = {
     "namespace": ("Link, move and split namespaces.", {None: "link unlink links move split"}),
-    "key": ("API keys of the server.", {None: "create list revoke"}),
     "model": ("Embedders and re-rankers.", {None: "list install verify remove"}),
 }
 """By name, the help of the commands that are groups, and their own commands by heading."""

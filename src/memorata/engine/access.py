@@ -195,7 +195,8 @@ class ApiKeys:
         same = hmac.compare_digest(_digest(token), _NO_DIGEST if key is None else key.digest)
         if key is None or not same or not key.holds_at(self._clock()):
             raise NotAdmitted(
-                "this key is not good: it is unknown, revoked or expired; memorata key create makes another"
+                "this key is not good: it is unknown, revoked or expired; "
+                "memorata server key create makes another"
             )
         return Access(key.id, key.namespaces, key.scopes)
 

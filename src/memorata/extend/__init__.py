@@ -15,6 +15,8 @@ group                    value of an entry point
 =======================  ==========================================================================
 """
 
+from memorata._frozen import frozen
 from memorata._on_demand import on_demand
+from memorata._satellites import loaded
 
-__all__ = ["on_demand"]
+__all__ = ["frozen", "loaded", "on_demand"]

@@ -12,12 +12,10 @@ from memorata.cli.options import (
     recipe_of,
     text_of,
 )
-from memorata.cli.output import Output, counted, one_line, short_id, speaker_line
-from memorata.service.errors import NOT_FOUND
+from memorata.cli.output import Output, counted, one_line, short_id, speaker_line, visible
 
 __all__ = [
     "FALSE",
-    "NOT_FOUND",
     "TRUE",
     "Changes",
     "Output",
@@ -32,4 +30,5 @@ __all__ = [
     "short_id",
     "speaker_line",
     "text_of",
+    "visible",
 ]

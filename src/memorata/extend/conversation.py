@@ -2,22 +2,26 @@
 
 from memorata.service.conversation import (
     BUDGET,
+    ChatFormat,
     Conversation,
     category_of,
+    chat_format,
     message_fields,
     message_text,
     namespace_segment,
     recalled_text,
+    user_of,
 )
-from memorata.service.data_rows import recalled_block
 
 __all__ = [
     "BUDGET",
+    "ChatFormat",
     "Conversation",
     "category_of",
+    "chat_format",
     "message_fields",
     "message_text",
     "namespace_segment",
-    "recalled_block",
     "recalled_text",
+    "user_of",
 ]

@@ -1,10 +1,47 @@
 """The JSON forms of values, the same on every interface."""
 
-from memorata.service.codec import Json, picked, plain, recall_json
+from memorata.service.codec import (
+    Json,
+    about_json,
+    briefing_json,
+    communities_json,
+    duplicates_json,
+    entity_json,
+    key_json,
+    logged_recall_json,
+    memories_json,
+    memory_json,
+    nearby_entity_json,
+    nearby_json,
+    paths_json,
+    picked,
+    plain,
+    recall_json,
+    recipe_json,
+    relation_json,
+    saved_recipe_json,
+    summary_json,
+)
 
 __all__ = [
     "Json",
+    "about_json",
+    "briefing_json",
+    "communities_json",
+    "duplicates_json",
+    "entity_json",
+    "key_json",
+    "logged_recall_json",
+    "memories_json",
+    "memory_json",
+    "nearby_entity_json",
+    "nearby_json",
+    "paths_json",
     "picked",
     "plain",
     "recall_json",
+    "recipe_json",
+    "relation_json",
+    "saved_recipe_json",
+    "summary_json",
 ]

@@ -1,72 +1,53 @@
-"""Values, errors and checks."""
+"""Values and checks."""
 
-from memorata._frozen import frozen
+from memorata.engine.admin import duration
 from memorata.engine.write.writer import KEY, KEY_CREATED_AT
 from memorata.model import checks
-from memorata.model.checks import BoolArray, Flags, FloatArray, IntArray, Numbers, Rows, nearest
-from memorata.model.entity import Period, Place
-from memorata.model.errors import (
-    DatasetError,
-    ExperimentNotFound,
-    IndexCorrupt,
-    InvalidArgument,
-    MemorataError,
-    MemoryNotFound,
-    MissingExtra,
-    NotEnoughData,
-    NotSupportedHere,
-    PoolExhausted,
-    RecallNotFound,
-    ServerUnsuitable,
-    StoreCorrupt,
-    StoreError,
-    StoreTooNew,
-    StoreUnavailable,
-    WorkUnderWay,
-    shown,
+from memorata.model.checks import (
+    DEFAULT_NAMESPACE,
+    BoolArray,
+    Flags,
+    FloatArray,
+    IntArray,
+    Numbers,
+    Rows,
+    contains,
+    nearest,
 )
-from memorata.model.hit import Feedback, Signal
-from memorata.model.memory import Memory, Source
-from memorata.model.parameter import Declared, Parameter
+from memorata.model.entity import Period, Place, Relation
+from memorata.model.hit import Explanation, Feedback, Hit, Signal
+from memorata.model.memory import Memory, Source, Tier
+from memorata.model.parameter import Declared, Parameter, both_given
 from memorata.text.dates import MONTHS
+from memorata.text.tokens import folded
 
 __all__ = [
+    "DEFAULT_NAMESPACE",
     "KEY",
     "KEY_CREATED_AT",
     "MONTHS",
     "BoolArray",
-    "DatasetError",
     "Declared",
-    "ExperimentNotFound",
+    "Explanation",
     "Feedback",
     "Flags",
     "FloatArray",
-    "IndexCorrupt",
+    "Hit",
     "IntArray",
-    "InvalidArgument",
-    "MemorataError",
     "Memory",
-    "MemoryNotFound",
-    "MissingExtra",
-    "NotEnoughData",
-    "NotSupportedHere",
     "Numbers",
     "Parameter",
     "Period",
     "Place",
-    "PoolExhausted",
-    "RecallNotFound",
+    "Relation",
     "Rows",
-    "ServerUnsuitable",
     "Signal",
     "Source",
-    "StoreCorrupt",
-    "StoreError",
-    "StoreTooNew",
-    "StoreUnavailable",
-    "WorkUnderWay",
+    "Tier",
+    "both_given",
     "checks",
-    "frozen",
+    "contains",
+    "duration",
+    "folded",
     "nearest",
-    "shown",
 ]

@@ -1,21 +1,14 @@
 """Recipes, and the steps of a recall from its candidates on."""
 
 from memorata.engine import RECIPES, RecallResult, Recipe
-from memorata.engine.recall.fusion import (
-    GEO,
-    GRAPH,
-    LEXICAL,
-    SOFT,
-    TEMPORAL,
-    VECTOR,
-    ExtraLeg,
-    Legs,
-    fuse,
-)
+from memorata.engine.briefing import Section
+from memorata.engine.recall.evidence import TEXT_PARTS
+from memorata.engine.recall.fusion import GEO, GRAPH, LEXICAL, SOFT, TEMPORAL, VECTOR, ExtraLeg, Legs, fuse
 from memorata.engine.recall.query import ParsedQuery, RecallContext
 from memorata.engine.recall.ranking import Ranked, rank_candidates
-from memorata.engine.recipes import PARAMETERS
-from memorata.engine.saved_recipes import SavedRecipe, own_name, recipe_from
+from memorata.engine.recall.result import Measure, RecalledPeriod, tokens
+from memorata.engine.recipes import GROUPS, PARAMETERS
+from memorata.engine.saved_recipes import IN_USE, SavedRecipe, own_name, recipe_from
 from memorata.index.index import LegCandidates
 from memorata.index.record import RECORD, SPEAKER, Records
 from memorata.text.queries import RuleClassifier
@@ -23,6 +16,8 @@ from memorata.text.queries import RuleClassifier
 __all__ = [
     "GEO",
     "GRAPH",
+    "GROUPS",
+    "IN_USE",
     "LEXICAL",
     "PARAMETERS",
     "RECIPES",
@@ -30,20 +25,25 @@ __all__ = [
     "SOFT",
     "SPEAKER",
     "TEMPORAL",
+    "TEXT_PARTS",
     "VECTOR",
     "ExtraLeg",
     "LegCandidates",
     "Legs",
+    "Measure",
     "ParsedQuery",
     "Ranked",
     "RecallContext",
     "RecallResult",
+    "RecalledPeriod",
     "Recipe",
     "Records",
     "RuleClassifier",
     "SavedRecipe",
+    "Section",
     "fuse",
     "own_name",
     "rank_candidates",
     "recipe_from",
+    "tokens",
 ]

@@ -1,5 +1,6 @@
 """Memories in pages, the import of records, and formats of files (`memorata.importers`)."""
 
+from memorata.engine.transfer import Imported, Undone
 from memorata.service.formats import format_of, read
 from memorata.service.formats.record import (
     FileFormat,
@@ -9,23 +10,31 @@ from memorata.service.formats.record import (
     Record,
     chat_fields,
     json_lines,
+    jsonl_record,
     parse_json,
     stable_id,
     text_of,
 )
-from memorata.service.transfer import PAGE_SIZE, Importer, listed, sources
+from memorata.service.record_writer import ImportCounts
+from memorata.service.transfer import PAGE_SIZE, Importer, conversation, export_rows, listed, sources
 
 __all__ = [
     "PAGE_SIZE",
     "FileFormat",
     "FileHead",
+    "ImportCounts",
+    "Imported",
     "Importer",
     "Notes",
     "Reading",
     "Record",
+    "Undone",
     "chat_fields",
+    "conversation",
+    "export_rows",
     "format_of",
     "json_lines",
+    "jsonl_record",
     "listed",
     "parse_json",
     "read",

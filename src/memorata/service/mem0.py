@@ -5,7 +5,7 @@ and `llm`, `embedder` and `vector_store` of a configuration are not used, nor ar
 `rerank`. The ids of a memory (`user_id`, `agent_id`, `run_id`, `app_id`) are metadata of the engine's memory;
 the caller's metadata is one object beside them, so that it never names an owner. An id stays what it is when
 a memory is updated: it is a key of :meth:`memorata.Engine.put`, so older versions are in the history.
-:mod:`memorata.adapters.mem0` gives this to programs, :mod:`memorata.http.mem0` to clients of mem0's servers.
+:mod:`memorata.adapters.mem0` gives this to programs, and the server to clients of mem0's servers.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class KeyStore(Facet):
             (microseconds(now), id),
         )
         if revoked.fetchone() is None:
-            raise InvalidArgument("id", id, "the id of a key (memorata key list shows them)")
+            raise InvalidArgument("id", id, "the id of a key (memorata server key list shows them)")
 
     @reads
     def list(self, session: Session) -> list[ApiKey]:

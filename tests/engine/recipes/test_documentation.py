@@ -10,8 +10,8 @@ from memorata.cli.options import parameter_values
 from memorata.engine.recipes import GROUPS, PARAMETERS, RECIPES
 from memorata.model import Parameter
 from memorata.service.codec import recipe_json
-from memorata.service.schemas import RecallRequest
-from memorata.web.forms import controls, written
+from memorata_server.schemas import RecallRequest
+from memorata_server.web.forms import controls, written
 
 DOCS = Path(__file__).parents[3] / "docs"
 BY_NAME = pytest.mark.parametrize("parameter", PARAMETERS, ids=lambda each: each.name)

@@ -98,7 +98,7 @@ def test_an_example_of_format_of() -> None:
 
 def test_a_format_of_a_satellite_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_satellites, "declared", lambda kind: {})
-    with pytest.raises(MissingExtra, match="pip install packages/memorata-agents"):
+    with pytest.raises(MissingExtra, match=r"pip install \. packages/memorata-agents"):
         records("[]", "chatgpt")
     with pytest.raises(InvalidArgument, match="one of 'text', 'markdown', 'jsonl', got 'pdf'"):
         records("[]", "pdf")

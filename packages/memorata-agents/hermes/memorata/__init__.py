@@ -61,7 +61,7 @@ class MemorataProvider(MemoryProvider):
         """Return what stands, is important, unfinished or recent, as data."""
         if self._engine is None:
             return ""
-        from memorata.extend.conversation import recalled_block
+        from memorata.extend.quoting import recalled_block
 
         items = self._engine.briefing().items
         return recalled_block("What to know from earlier.", [item.memory for item in items])

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from memorata.extend.conversation import BUDGET, Conversation
-from memorata.extend.model import MissingExtra
+from memorata.extend.errors import MissingExtra
 
 try:
     from agent_framework import ContextProvider, Message

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from memorata.extend.conversation import recalled_text
+from memorata.extend.errors import MissingExtra
 from memorata.extend.filters import Field
-from memorata.extend.model import MissingExtra
 
 try:
     from agno.knowledge.document import Document

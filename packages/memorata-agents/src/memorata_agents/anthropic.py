@@ -11,7 +11,7 @@ import asyncio
 import posixpath
 from typing import TYPE_CHECKING, Any, Final
 
-from memorata.extend.model import MemorataError, MemoryNotFound, MissingExtra
+from memorata.extend.errors import MemorataError, MemoryNotFound, MissingExtra
 from memorata.extend.transfer import listed
 
 try:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from memorata.extend.conversation import recalled_text
+from memorata.extend.errors import MemoryNotFound, MissingExtra
 from memorata.extend.filters import Field
-from memorata.extend.model import MemoryNotFound, MissingExtra
 from memorata.extend.transfer import listed
 
 try:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from memorata.extend.conversation import message_fields, message_text, namespace_segment
-from memorata.extend.model import MissingExtra
+from memorata.extend.errors import MissingExtra
 from memorata.extend.transfer import stable_id
 
 try:

@@ -16,8 +16,9 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from memorata.extend.errors import MemoryNotFound, MissingExtra
 from memorata.extend.filters import unexpired
-from memorata.extend.model import KEY, KEY_CREATED_AT, MemoryNotFound, MissingExtra
+from memorata.extend.model import KEY, KEY_CREATED_AT
 from memorata.extend.transfer import PAGE_SIZE, listed
 
 try:

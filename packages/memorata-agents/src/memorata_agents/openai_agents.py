@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from memorata.extend.conversation import recalled_text
-from memorata.extend.model import MissingExtra
+from memorata.extend.errors import MissingExtra
 from memorata.extend.transfer import PAGE_SIZE, listed, text_of
 
 try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memorata.extend.conversation import BUDGET, Conversation, recalled_text
-from memorata.extend.model import MissingExtra
+from memorata.extend.errors import MissingExtra
 
 try:
     from pydantic_ai import FunctionToolset

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memorata.extend.conversation import Conversation
-from memorata.extend.model import MissingExtra
+from memorata.extend.errors import MissingExtra
 
 try:
     from strands.memory.types import MemoryEntry

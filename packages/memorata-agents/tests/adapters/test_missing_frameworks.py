@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from memorata.extend.model import MissingExtra
+from memorata.extend.errors import MissingExtra
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from memorata_lab.learn.training_set import from_feedback
 from memorata_lab.learn.tuning import WORK, Tuned, TuningResult, install, tune_weights
 
 if TYPE_CHECKING:
-    from memorata.service.jobs import Progress
-    from memorata.service.schemas import TuningJob
+    from memorata_server.jobs import Progress
+    from memorata_server.schemas import TuningJob
 
 _Tuned = TypeVar("_Tuned", bound=TuningResult)
 

@@ -15,12 +15,11 @@ from typing import Any, Final, TypeAlias
 
 from starlette.responses import Response
 
+from memorata.extend import frozen
 from memorata.extend.access import LOCAL
+from memorata.extend.errors import InvalidArgument, RecallNotFound
 from memorata.extend.log import LoggedRecall
-from memorata.extend.model import Feedback, InvalidArgument, Memory, RecallNotFound, checks, frozen
-from memorata.service.jobs import Job
-from memorata.web.context import PageContext, PageRoute
-from memorata.web.forms import controls, read_changes
+from memorata.extend.model import Feedback, Memory, checks
 from memorata_lab.jobs import tune as run_tuning
 from memorata_lab.learn.ab_test import Variant
 from memorata_lab.learn.experiments import METHODS, Experiments, winning_recipe
@@ -28,6 +27,9 @@ from memorata_lab.learn.thresholds import TunedThresholds, tune_gate
 from memorata_lab.learn.training_set import from_feedback, relevance
 from memorata_lab.learn.tuning import Tuned, install, tune_families, tune_recipe, tune_weights
 from memorata_lab.learn.validation import MIN_GROUPS
+from memorata_server.jobs import Job
+from memorata_server.web.context import PageContext, PageRoute
+from memorata_server.web.forms import controls, read_changes
 
 _KIND: Final = "tuning"
 _Result: TypeAlias = Tuned | TunedThresholds

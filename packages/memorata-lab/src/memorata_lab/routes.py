@@ -7,10 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
+from memorata.extend.errors import InvalidArgument
 from memorata.extend.json import Json, recall_json
-from memorata.extend.model import InvalidArgument
 from memorata.extend.recall import own_name
-from memorata.http.context import (
+from memorata_lab.jobs import tune_grid
+from memorata_lab.learn.ab_test import Variant
+from memorata_lab.learn.experiments import Experiments, experiment_json, experiment_status_json
+from memorata_server import answers, schemas
+from memorata_server.http.context import (
     ReadContext,
     UnkeyedWriteContext,
     WriteContext,
@@ -18,14 +22,10 @@ from memorata.http.context import (
     read_route,
     write_route,
 )
-from memorata.http.errors import RESPONSES
-from memorata.http.jobs import start
-from memorata.http.telemetry import SEARCH, UPDATE
-from memorata.service import answers, schemas
-from memorata.service.schemas import MAX_WORD
-from memorata_lab.jobs import tune_grid
-from memorata_lab.learn.ab_test import Variant
-from memorata_lab.learn.experiments import Experiments, experiment_json, experiment_status_json
+from memorata_server.http.errors import RESPONSES
+from memorata_server.http.jobs import start
+from memorata_server.http.telemetry import SEARCH, UPDATE
+from memorata_server.schemas import MAX_WORD
 
 router = APIRouter(prefix="/v1", tags=["learning"], responses=RESPONSES)
 

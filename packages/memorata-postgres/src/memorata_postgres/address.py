@@ -7,7 +7,7 @@ from typing import Final
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from memorata.extend.model import InvalidArgument
+from memorata.extend.errors import InvalidArgument
 
 _EXAMPLE: Final = "postgresql://user@host:5432/database"
 _HIDDEN: Final = "***"

@@ -25,7 +25,7 @@ import psycopg
 from psycopg.errors import InvalidParameterValue
 from psycopg.rows import TupleRow
 
-from memorata.extend.model import (
+from memorata.extend.errors import (
     IndexCorrupt,
     MemorataError,
     NotSupportedHere,

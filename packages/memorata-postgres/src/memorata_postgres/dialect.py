@@ -21,7 +21,7 @@ from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format
 from psycopg.types.string import StrDumperUnknown
 
-from memorata.extend.model import InvalidArgument, StoreError
+from memorata.extend.errors import InvalidArgument, StoreError
 from memorata.extend.stores import NO_MEMORY, SLOTS, Dialect, Postings, Session, Statement
 from memorata_postgres.errors import Contended, ViewMoved
 

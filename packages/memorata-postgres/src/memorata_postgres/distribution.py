@@ -15,7 +15,9 @@ from typing import Final
 from psycopg import Connection, sql
 from psycopg.rows import TupleRow
 
-from memorata.extend.model import InvalidArgument, ServerUnsuitable, checks, frozen
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument, ServerUnsuitable
+from memorata.extend.model import checks
 from memorata.extend.stores import shown
 from memorata_postgres.dialect import OWNED
 from memorata_postgres.errors import connected

@@ -10,7 +10,7 @@ import psycopg
 from psycopg import Connection, errors
 from psycopg.rows import TupleRow
 
-from memorata.extend.model import ServerUnsuitable, StoreCorrupt, StoreError, StoreUnavailable
+from memorata.extend.errors import ServerUnsuitable, StoreCorrupt, StoreError, StoreUnavailable
 from memorata.extend.stores import shown
 from memorata_postgres.address import without_secrets
 

@@ -22,7 +22,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from memorata.extend.model import PoolExhausted, ServerUnsuitable, StoreError, StoreUnavailable
+from memorata.extend.errors import PoolExhausted, ServerUnsuitable, StoreError, StoreUnavailable
 from memorata.extend.stores import shown
 from memorata_postgres.dialect import register
 from memorata_postgres.errors import LOST, ConnectionLost, Contended, ours, unreachable

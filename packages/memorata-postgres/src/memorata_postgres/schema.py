@@ -20,7 +20,7 @@ import psycopg
 from psycopg import Connection, errors
 from psycopg.rows import TupleRow
 
-from memorata.extend.model import ServerUnsuitable, StoreTooNew, StoreUnavailable
+from memorata.extend.errors import ServerUnsuitable, StoreTooNew, StoreUnavailable
 from memorata.extend.stores import shown
 from memorata_postgres.address import parsed
 from memorata_postgres.dialect import OWNED, USER_KEY

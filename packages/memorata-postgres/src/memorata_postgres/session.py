@@ -20,7 +20,8 @@ import psycopg
 from psycopg import Connection, Cursor
 from psycopg.rows import TupleRow
 
-from memorata.extend.model import StoreError, frozen
+from memorata.extend import frozen
+from memorata.extend.errors import StoreError
 from memorata.extend.stores import NAMESPACE_COLUMNS, Rows, Statement
 from memorata_postgres.dialect import DIALECT, USER_KEY, namespace_key
 from memorata_postgres.errors import RowOutdated, ViewMoved

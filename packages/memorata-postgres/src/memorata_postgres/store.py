@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memorata.extend.model import NotSupportedHere
+from memorata.extend.errors import NotSupportedHere
 from memorata.extend.stores import MEMORY_BUDGET, Store, StoreOptions
 from memorata_postgres.database import PostgresDatabase
 

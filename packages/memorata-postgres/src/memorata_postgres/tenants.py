@@ -11,7 +11,8 @@ from typing import Final
 
 from psycopg import Connection, sql
 
-from memorata.extend.model import InvalidArgument, checks
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.model import checks
 from memorata_postgres.dialect import OWNED
 from memorata_postgres.errors import connected
 

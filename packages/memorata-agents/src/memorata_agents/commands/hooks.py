@@ -13,7 +13,7 @@ from typing import Annotated, Final
 from typer import Argument
 
 from memorata.extend.commands import Session, options
-from memorata.extend.model import MissingExtra
+from memorata.extend.errors import MissingExtra
 
 Agent = Annotated[str, Argument(metavar="AGENT", help="claude-code, codex or cursor.")]
 _QUESTION: Final = {False: "Write this?", True: "Take it out?"}
@@ -23,9 +23,9 @@ def install(
     session: Session, agent: Agent, dry_run: options.DryRun = False, yes: options.Yes = False
 ) -> None:
     """Give a coding agent memory: a briefing, recall with every prompt, capture, and the MCP tools."""
-    if find_spec("mcp") is None:
+    if find_spec("memorata_server") is None:
         # The agent would start a server that ends at once, at each of its own starts.
-        raise MissingExtra("The MCP server", "'memorata[mcp]'")
+        raise MissingExtra("The MCP server", ". packages/memorata-server")
     _change(session, agent, dry_run=dry_run, yes=yes, remove=False)
 
 

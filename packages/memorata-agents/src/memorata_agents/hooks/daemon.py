@@ -20,9 +20,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from memorata.extend.conversation import Conversation, message_fields, message_text, recalled_block
+from memorata.extend.conversation import Conversation, message_fields, message_text
 from memorata.extend.environment import make_folder
-from memorata.extend.model import InvalidArgument
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.quoting import recalled_block
 from memorata.extend.transfer import Importer, Reading, Record, stable_id
 from memorata_agents.hooks.client import MAX_EVENT_BYTES, address_file, log_failure, run_folder
 from memorata_agents.importers.agent_logs import claude_code, codex

@@ -13,7 +13,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from memorata.extend.model import InvalidArgument, checks, frozen
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.model import checks
 from memorata_agents.hooks.daemon import AGENTS
 
 HOOK: Final = "memorata-hook"
@@ -147,7 +149,7 @@ def _cursor_hooks(data: Json, hook: str, remove: bool) -> Json:
 def _servers(data: Json, remove: bool, kind: Json, command: str) -> Json:
     servers = {name: server for name, server in (data.get("mcpServers") or {}).items() if name != SERVER}
     if not remove:
-        servers[SERVER] = {**kind, "command": command, "args": ["mcp"]}
+        servers[SERVER] = {**kind, "command": command, "args": ["server", "mcp"]}
     return _with(data, "mcpServers", servers)
 
 
@@ -174,7 +176,11 @@ def _toml_edit(path: Path, remove: bool, command: str) -> Edit:
         raise InvalidArgument(
             "the settings of the agent", str(path), f"TOML ({error}); mend it first"
         ) from error
-    table = "" if remove else f'[mcp_servers.{SERVER}]\ncommand = {json.dumps(command)}\nargs = ["mcp"]\n'
+    table = (
+        ""
+        if remove
+        else f'[mcp_servers.{SERVER}]\ncommand = {json.dumps(command)}\nargs = ["server", "mcp"]\n'
+    )
     after = "\n\n".join(part for part in (other_tables, table.rstrip("\n")) if part)
     if not after:
         return Edit(path, before, None)

@@ -24,7 +24,7 @@ from memorata.extend.commands import (
     parameter_values,
     recipe_names,
 )
-from memorata.extend.model import DatasetError, InvalidArgument
+from memorata.extend.errors import DatasetError, InvalidArgument
 
 if TYPE_CHECKING:
     from memorata import Recipe

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from memorata.extend.commands import NOT_FOUND, Session, options, parameter_values, speaker_line, text_of
+from memorata.extend.commands import Session, options, parameter_values, speaker_line, text_of
+from memorata.extend.errors import NOT_FOUND, InvalidArgument
 from memorata.extend.json import recall_json
-from memorata.extend.model import InvalidArgument
 from memorata_lab.learn.ab_test import Variant
 from memorata_lab.learn.experiments import (
     Experiments,

@@ -8,7 +8,7 @@ from datetime import datetime
 from typer import Option
 
 from memorata.extend.commands import Session, counted, options, parameter_values, recipe_of, short_id
-from memorata.extend.model import InvalidArgument
+from memorata.extend.errors import InvalidArgument
 
 
 def replay(

@@ -22,7 +22,7 @@ from memorata.extend.commands import (
     recipe_names,
     recipe_of,
 )
-from memorata.extend.model import InvalidArgument, NotEnoughData, WorkUnderWay
+from memorata.extend.errors import InvalidArgument, NotEnoughData, WorkUnderWay
 
 if TYPE_CHECKING:
     from memorata import Engine, Recipe

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from memorata.extend.embedding import Embedder, Vectors, unit_means
-from memorata.extend.model import StoreUnavailable
+from memorata.extend.errors import StoreUnavailable
 
 BATCH: Final = 64
 """How many new texts are computed between two writes."""

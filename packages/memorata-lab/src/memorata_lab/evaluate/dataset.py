@@ -24,7 +24,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeAlias
 
-from memorata.extend.model import DatasetError, InvalidArgument, checks, frozen, shown
+from memorata.extend import frozen
+from memorata.extend.errors import DatasetError, InvalidArgument, shown
+from memorata.extend.model import checks
 from memorata_lab.evaluate.files import numbered_lines, sha256_of
 
 

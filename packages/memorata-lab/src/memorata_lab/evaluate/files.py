@@ -21,7 +21,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from memorata.extend.model import DatasetError, frozen, shown
+from memorata.extend import frozen
+from memorata.extend.errors import DatasetError, shown
 
 _GZIP = b"\x1f\x8b"
 _BLOCK_BYTES = 1 << 20

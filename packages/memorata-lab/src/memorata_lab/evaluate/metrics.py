@@ -26,7 +26,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from memorata.extend.model import Flags, InvalidArgument, Numbers, checks, frozen
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.model import Flags, Numbers, checks
 
 Measure: TypeAlias = Callable[[Sequence[str], Mapping[str, float]], float]
 """What :func:`measure` returns: the value of one ranking, given the gains by item."""

@@ -37,8 +37,10 @@ from typing import Any, Final, Self
 
 import numpy as np
 
+from memorata.extend import frozen
 from memorata.extend.embedding import Embedder
-from memorata.extend.model import DatasetError, InvalidArgument, checks, frozen, shown
+from memorata.extend.errors import DatasetError, InvalidArgument, shown
+from memorata.extend.model import checks
 from memorata_lab.evaluate.dataset import Question
 from memorata_lab.evaluate.files import numbered_lines
 

@@ -19,9 +19,11 @@ from typing import Any, Final
 import memorata
 from memorata import Engine, RecallResult, Recipe, __version__
 from memorata import open as open_engine
+from memorata.extend import frozen
 from memorata.extend.embedding import Embedder, Reranker
+from memorata.extend.errors import InvalidArgument, MemorataError
 from memorata.extend.log import Logging
-from memorata.extend.model import InvalidArgument, MemorataError, Memory, Source, checks, frozen
+from memorata.extend.model import Memory, Source, checks
 from memorata_lab.evaluate.dataset import (
     GRANULARITIES,
     Dataset,

@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from memorata.extend.model import InvalidArgument, checks, frozen
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.model import checks
 from memorata_lab.evaluate.dataset import Question, gains_of
 from memorata_lab.evaluate.metrics import RiskCoverage, Roc, auroc, measure, recall_any, risk_coverage, roc
 from memorata_lab.evaluate.run_file import Answer, Run, RunHeader

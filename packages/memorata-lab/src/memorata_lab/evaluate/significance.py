@@ -27,7 +27,9 @@ from typing import Final
 
 import numpy as np
 
-from memorata.extend.model import FloatArray, InvalidArgument, Numbers, Rows, checks, frozen
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.model import FloatArray, Numbers, Rows, checks
 
 SAMPLES = 10_000
 """How often the questions are drawn again, where the caller does not say."""

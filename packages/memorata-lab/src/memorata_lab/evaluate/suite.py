@@ -24,9 +24,10 @@ import numpy as np
 
 from memorata import RecallResult, Recipe
 from memorata import open as open_engine
+from memorata.extend import frozen
 from memorata.extend.embedding import Embedder
+from memorata.extend.errors import DatasetError
 from memorata.extend.log import Logging
-from memorata.extend.model import DatasetError, frozen
 from memorata_lab.evaluate.dataset import Document, Haystack
 from memorata_lab.evaluate.metrics import auroc, ndcg, recall_any, reciprocal_rank
 from memorata_lab.evaluate.runner import corpus_of

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from memorata.extend.model import DatasetError, InvalidArgument, frozen
+from memorata.extend import frozen
+from memorata.extend.errors import DatasetError, InvalidArgument
 from memorata_lab.evaluate.dataset import Question, gains_of, labels_name, read_labels
 from memorata_lab.evaluate.metrics import measure, recall_any
 from memorata_lab.evaluate.run_file import Machine, Run, read_machine, read_run

@@ -30,7 +30,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from memorata.extend.model import FloatArray, InvalidArgument, checks, frozen
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.model import FloatArray, checks
 from memorata_lab.evaluate.significance import Difference, mixture_difference, two_proportions, welch
 
 _SUM_TOLERANCE = 1e-9

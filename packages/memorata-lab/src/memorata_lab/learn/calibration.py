@@ -22,8 +22,10 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from memorata import Engine, RecallResult
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument
 from memorata.extend.log import SavedSetting, trace_columns
-from memorata.extend.model import Flags, FloatArray, InvalidArgument, Numbers, checks, frozen
+from memorata.extend.model import Flags, FloatArray, Numbers, checks
 from memorata_lab.learn.training_set import Pairs
 from memorata_lab.learn.validation import MIN_PAIRS, grouped_folds, labelled_pairs
 

@@ -20,9 +20,11 @@ from random import Random
 from typing import Any, Final
 
 from memorata import Engine, RecallResult, Recipe
+from memorata.extend import frozen
+from memorata.extend.errors import ExperimentNotFound, InvalidArgument
 from memorata.extend.json import Json, picked, plain
 from memorata.extend.log import Exposure, SavedSetting
-from memorata.extend.model import ExperimentNotFound, Feedback, InvalidArgument, Signal, checks, frozen
+from memorata.extend.model import Feedback, Signal, checks
 from memorata.extend.recall import recipe_from
 from memorata_lab.evaluate.significance import sign_evidence, sign_test
 from memorata_lab.learn.ab_test import (

@@ -19,8 +19,10 @@ from typing import Any, Final
 import numpy as np
 
 from memorata import Recipe
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument
 from memorata.extend.log import DAY, NEAR, RANK, UNCHANGED_COLUMNS, LoggedRecall
-from memorata.extend.model import FloatArray, IntArray, InvalidArgument, Period, Place, frozen
+from memorata.extend.model import FloatArray, IntArray, Period, Place
 from memorata.extend.recall import (
     GEO,
     GRAPH,

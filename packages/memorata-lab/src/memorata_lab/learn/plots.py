@@ -17,7 +17,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from memorata.extend.model import InvalidArgument, MissingExtra, Numbers, Rows, checks
+from memorata.extend.errors import InvalidArgument, MissingExtra
+from memorata.extend.model import Numbers, Rows, checks
 from memorata_lab.learn.calibration import Reliability
 from memorata_lab.learn.retune import MISSED_LIMIT, WRONG_LIMIT, Decision, Move
 from memorata_lab.learn.thresholds import Choice, Curve, GridChoice

@@ -13,7 +13,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from memorata import Engine, Recipe
-from memorata.extend.model import InvalidArgument, NotEnoughData, checks, frozen
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument, NotEnoughData
+from memorata.extend.model import checks
 from memorata_lab.evaluate.metrics import measure
 from memorata_lab.evaluate.significance import Difference, paired_bootstrap
 from memorata_lab.learn.logged_ranking import checked_changes, kept_as_logged, logged_recipe, ranking

@@ -26,8 +26,10 @@ from functools import partial
 from typing import Any, Final
 
 from memorata import Engine
+from memorata.extend import frozen
 from memorata.extend.embedding import carried
-from memorata.extend.model import InvalidArgument, checks, frozen
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.model import checks
 from memorata_lab.learn.thresholds import similarity_threshold
 from memorata_lab.learn.training_set import Pairs, from_feedback
 from memorata_lab.learn.tuning import WORK

@@ -18,16 +18,9 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from memorata.extend.model import (
-    FloatArray,
-    IntArray,
-    InvalidArgument,
-    MissingExtra,
-    Numbers,
-    Parameter,
-    checks,
-    frozen,
-)
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument, MissingExtra
+from memorata.extend.model import FloatArray, IntArray, Numbers, Parameter, checks
 from memorata_lab.learn.validation import (
     Fold,
     Verdict,

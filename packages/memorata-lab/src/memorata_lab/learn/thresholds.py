@@ -25,8 +25,10 @@ from typing import Any, Final
 import numpy as np
 
 from memorata import Engine, Recipe
+from memorata.extend import frozen
 from memorata.extend.embedding import Embedder
-from memorata.extend.model import Flags, FloatArray, IntArray, InvalidArgument, Numbers, checks, frozen
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.model import Flags, FloatArray, IntArray, Numbers, checks
 from memorata_lab.learn.calibration import fit_logistic
 from memorata_lab.learn.training_set import Pairs, TrainingSet
 from memorata_lab.learn.validation import (

@@ -29,18 +29,10 @@ from typing import Final
 import numpy as np
 
 from memorata import Engine, RecallResult, Recipe
+from memorata.extend import frozen
+from memorata.extend.errors import DatasetError, InvalidArgument, MemorataError, MemoryNotFound
 from memorata.extend.log import HeldLease, LoggedFeedback, LoggedRecall
-from memorata.extend.model import (
-    BoolArray,
-    DatasetError,
-    Feedback,
-    FloatArray,
-    InvalidArgument,
-    MemorataError,
-    MemoryNotFound,
-    Signal,
-    frozen,
-)
+from memorata.extend.model import BoolArray, Feedback, FloatArray, Signal
 from memorata_lab.evaluate.datasets.document_collections import read_records
 from memorata_lab.evaluate.metrics import measure
 from memorata_lab.evaluate.runner import corpus_of, remembered

@@ -26,15 +26,9 @@ from typing import Annotated, Any, Final, Protocol
 import numpy as np
 
 from memorata import Engine, Recipe
-from memorata.extend.model import (
-    Declared,
-    IntArray,
-    InvalidArgument,
-    NotEnoughData,
-    WorkUnderWay,
-    checks,
-    frozen,
-)
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument, NotEnoughData, WorkUnderWay
+from memorata.extend.model import Declared, IntArray, checks
 from memorata.extend.recall import PARAMETERS, RECIPES, SavedRecipe
 from memorata_lab.learn.logged_ranking import SEARCH_PARAMETERS, reads_query, search_changes
 from memorata_lab.learn.search import GridScores, optimise, tune_grid

@@ -21,18 +21,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from memorata.extend.model import (
-    BoolArray,
-    Flags,
-    FloatArray,
-    IntArray,
-    InvalidArgument,
-    NotEnoughData,
-    Numbers,
-    Rows,
-    checks,
-    frozen,
-)
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument, NotEnoughData
+from memorata.extend.model import BoolArray, Flags, FloatArray, IntArray, Numbers, Rows, checks
 from memorata_lab.evaluate.significance import Difference, paired_bootstrap, reality_check
 
 MIN_GROUPS: Final = 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typer import Option
 
 from memorata.extend.commands import Session, counted
-from memorata.extend.model import NotSupportedHere
+from memorata.extend.errors import NotSupportedHere
 from memorata.extend.stores import address_of
 from memorata_postgres.distribution import distribute as distribute_tables
 

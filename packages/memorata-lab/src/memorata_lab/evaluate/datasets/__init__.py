@@ -8,7 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from memorata.extend.model import InvalidArgument, checks
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.model import checks
 from memorata_lab.evaluate.dataset import Dataset
 from memorata_lab.evaluate.datasets.conversations import read_locomo, read_longmemeval
 from memorata_lab.evaluate.datasets.document_collections import (

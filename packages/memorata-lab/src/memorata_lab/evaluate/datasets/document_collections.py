@@ -39,7 +39,9 @@ from dataclasses import field
 from functools import partial
 from pathlib import Path
 
-from memorata.extend.model import DatasetError, checks, frozen, shown
+from memorata.extend import frozen
+from memorata.extend.errors import DatasetError, shown
+from memorata.extend.model import checks
 from memorata_lab.evaluate.dataset import Document, FileDataset, Haystack, Judgements, Question, opaque
 from memorata_lab.evaluate.files import Record, json_records, numbered_lines
 
