@@ -24,6 +24,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from memorata import Query
+
 began = time.perf_counter()
 
 import numpy as np  # noqa: E402 - the clock starts first
@@ -52,7 +54,7 @@ def cold(database: Path, questions: Path, package: str = THIS) -> dict[str, floa
     start = time.perf_counter()
     engine = open_engine(database, embedder=FixedVectors())
     ready = time.perf_counter()
-    hits = engine.recall(text, limit=LIMIT, vector=vector).hits
+    hits = engine.recall(Query(text, vector=vector), limit=LIMIT).hits
     done = time.perf_counter()
     return {
         "importing": imported - began,
@@ -70,7 +72,7 @@ def resident(database: Path, questions: Path, package: str = THIS) -> dict[str, 
         texts, vectors = saved["texts"].tolist(), saved["vectors"]
     engine = open_engine(database, embedder=FixedVectors())
     for text, vector in zip(texts, vectors, strict=True):
-        engine.recall(text, limit=LIMIT, vector=vector)
+        engine.recall(Query(text, vector=vector), limit=LIMIT)
     now = _memory()
     return {"before": before["VmRSS"], "now": now["VmRSS"], "mapped": now["RssFile"], "peak": now["VmHWM"]}
 
@@ -121,7 +123,9 @@ class Worker:
         answers: list[list[str]] = []
         for question in _questions(size, count, seed)[first:stop]:
             began, used = time.perf_counter(), time.process_time()
-            result = self._engine.recall(question.text, limit=LIMIT, vector=question.vector, recipe=recipe)
+            result = self._engine.recall(
+                Query(question.text, vector=question.vector), limit=LIMIT, recipe=recipe
+            )
             answers.append([hit.memory.content for hit in result])
             times.append((time.perf_counter() - began, time.process_time() - used))
         return times, answers

@@ -13,6 +13,7 @@ from benchmarks.engine_data import Question, about, batches, keywords, mixed, na
 from benchmarks.engine_report import Figure
 from benchmarks.engine_store import Built, built, built_namespaces, namespace_name, opened
 from benchmarks.latency import Spread, asked, milliseconds
+from memorata import Query
 from memorata.engine import Engine
 from memorata.engine import open as open_engine
 
@@ -26,7 +27,7 @@ _TARGETS = {10_000: (0.001, np.inf), 100_000: (0.004, 0.015), 1_000_000: (0.025,
 def recalling(engine: Engine) -> Callable[[Question], list[str]]:
     """Return a function that answers a question, vector given, with the texts of the best ten."""
     return lambda question: [
-        hit.memory.content for hit in engine.recall(question.text, limit=LIMIT, vector=question.vector)
+        hit.memory.content for hit in engine.recall(Query(question.text, vector=question.vector), limit=LIMIT)
     ]
 
 
@@ -60,7 +61,9 @@ def filtered_figures(made: Built) -> Iterator[Figure]:
         def with_filter(name: str, key: str) -> Callable[[Question], None]:
             def run(question: Question) -> None:
                 wanted = {name: getattr(question, key)}
-                hits = engine.recall(question.text, limit=LIMIT, vector=question.vector, filter=wanted).hits
+                hits = engine.recall(
+                    Query(question.text, vector=question.vector), limit=LIMIT, filter=wanted
+                ).hits
                 assert hits[0].memory.content == question.answer, question.text
 
             return run
@@ -107,9 +110,11 @@ def namespace_figures(work: Path, namespaces: int = 1_000, each: int = 100) -> I
         loading = asked({"": load}, pairs)[""]
     with opened(many) as engine, opened(one.path) as single:
         runs: dict[str, Callable[[_Pair], object]] = {
-            "alone": lambda pair: single.recall(pair.alone.text, limit=LIMIT, vector=pair.alone.vector),
+            "alone": lambda pair: single.recall(
+                Query(pair.alone.text, vector=pair.alone.vector), limit=LIMIT
+            ),
             "among": lambda pair: engine.recall(
-                pair.among.text, limit=LIMIT, vector=pair.among.vector, namespace=pair.namespace
+                Query(pair.among.text, vector=pair.among.vector), limit=LIMIT, namespace=pair.namespace
             ),
         }
         asked(runs, pairs)

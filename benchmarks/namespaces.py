@@ -58,8 +58,8 @@ def main() -> int:
                     continue
                 asked += 1
                 results: dict[str, RecallResult] = {
-                    "whole": memory.recall(question.text, namespace="whole", gate=False),
-                    "across": memory.recall_across(question.text, PARTS, gate=False),
+                    "whole": memory.recall(question.text, namespace="whole", min_confidence=0),
+                    "across": memory.namespaces.recall(question.text, PARTS, min_confidence=0),
                 }
                 for name, result in results.items():
                     ids = [hit.memory.id for hit in result]

@@ -17,6 +17,7 @@ from benchmarks.peers import LIMIT
 from benchmarks.postgres_by_hand import ByHand
 from benchmarks.postgres_scale import NAME
 from benchmarks.postgres_server import Running
+from memorata import Query
 from memorata.engine import Engine
 from memorata.engine import open as open_engine
 
@@ -165,9 +166,8 @@ class Ours:
             self.name: lambda asked: [
                 hit.memory.content
                 for hit in self._engine.recall(
-                    asked.question.text,
+                    Query(asked.question.text, vector=asked.question.vector),
                     limit=LIMIT,
-                    vector=asked.question.vector,
                     namespace=asked.namespace,
                 )
             ]

@@ -42,6 +42,7 @@ import numpy as np
 
 import memorata
 from benchmarks.engine_data import batches, mixed
+from memorata import Query
 from memorata.engine.access import ApiKeys
 from memorata.engine.settings import Settings
 
@@ -387,10 +388,10 @@ def in_process(db: Path, options: argparse.Namespace, queries: Sequence[str]) ->
         model: Any = memory.embedder
         given = [(text, model.embed_query(text)) for text in queries[:550]]
         for text, vector in given[:50]:
-            memory.recall(text, vector=vector)
+            memory.recall(Query(text, vector=vector))
         begun, used = perf_counter(), process_time()
         for text, vector in given[50:]:
-            memory.recall(text, vector=vector)
+            memory.recall(Query(text, vector=vector))
         count = len(given) - 50
         wall, used = (perf_counter() - begun) * 1000 / count, (process_time() - used) * 1000 / count
         print(f"Memorata, in the process, vector given: {wall:.2f} ms, {used:.2f} ms of a processor each")

@@ -16,7 +16,7 @@ HEAD = """# Recipes and their parameters
 A recipe is data: which legs, fusion, re-ranking, gate and diversity a recall uses. This page is written by
 `python docs/write_recipes.py` from `engine/recipes.py` and `engine/recipes.toml`; a test compares the two.
 
-A parameter is reached by its name everywhere: `recall(…, changes={"vector_weight": 0.7})` in Python,
+A parameter is reached by its name everywhere: `recall(…, recipe={"vector_weight": 0.7})` in Python,
 `--set vector_weight=0.7` on the command line, `"parameters": {"vector_weight": 0.7}` over HTTP, a control on
 the search page, a grid of `memorata lab tune weights`, a variant of an experiment. `memorata recipes NAME`
 and `/v1/recipes/NAME` show the values of one recipe. Agents choose a recipe by name, with `recipe`.

@@ -33,7 +33,7 @@ def main() -> None:
             for hit in found:
                 print(f"  {hit.score:.3f}  {hit.memory.content}")
         # Or change one number for one question, without a recipe of one's own.
-        plain = memory.recall(question, changes={"per_session": 0}, limit=3)
+        plain = memory.recall(question, limit=3, recipe={"per_session": 0})
         print("mine, whatever the session:", [hit.memory.source.session for hit in plain])
 
 

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
         Memory,
         Period,
         Place,
+        Query,
         Relation,
+        When,
     )
 
 __version__ = "0.1.0.dev0"
@@ -39,7 +41,9 @@ __getattr__, __dir__ = on_demand(
             "Period",
             "Place",
             "MemorataError",
+            "Query",
             "Relation",
+            "When",
         ),
     },
 )
@@ -54,9 +58,11 @@ __all__ = [
     "Memory",
     "Period",
     "Place",
+    "Query",
     "RecallResult",
     "Recipe",
     "Relation",
+    "When",
     "__version__",
     "open",
 ]

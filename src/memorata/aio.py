@@ -73,6 +73,7 @@ class AsyncGraphQueries(_Facet[GraphQueries]):
 
     paths = _threaded(GraphQueries.paths)
     communities = _threaded(GraphQueries.communities)
+    partitions = _threaded(GraphQueries.partitions)
     hubs = _threaded(GraphQueries.hubs)
     cells = _threaded(GraphQueries.cells)
     near = _threaded(GraphQueries.near)
@@ -130,6 +131,7 @@ class AsyncFeedbackLog(_Facet[FeedbackLog]):
 class AsyncNamespaces(_Facet[Namespaces]):
     """The facet `namespaces`, awaited."""
 
+    recall = _threaded(Namespaces.recall)
     link = _threaded(Namespaces.link)
     unlink = _threaded(Namespaces.unlink)
     links = _threaded(Namespaces.links)
@@ -226,7 +228,6 @@ class AsyncEngine(_Facet[Engine]):
     history = _threaded(Engine.history)
     briefing = _threaded(Engine.briefing)
     recall = _threaded(Engine.recall)
-    recall_across = _threaded(Engine.recall_across)
     forget = _threaded(Engine.forget)
     restore = _threaded(Engine.restore)
     purge = _threaded(Engine.purge)

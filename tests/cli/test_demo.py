@@ -19,6 +19,7 @@ from memorata.cli.demo import tour
 from memorata.cli.recall import signals
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.model.errors import InvalidArgument
+from memorata.model.query import When
 from memorata.service.transfer import ASKED, CONVERSATION, conversation
 
 
@@ -115,10 +116,8 @@ class TestTheWalk:
         flat = " ".join(shown.text.split())
         assert flat.count(">>> result = memory.recall(") == len(shown.answers)
         assert ">>> result = memory.recall('\"blue door\" -bakery', limit=2)" in flat
-        assert (
-            "memory.recall('What is our release rule?', limit=1, as_of=datetime(2026, 6, 1, tzinfo=UTC))"
-            in flat
-        )
+        june = "When(as_of=datetime(2026, 6, 1, tzinfo=UTC))"
+        assert f"memory.recall('What is our release rule?', limit=1, when={june})" in flat
 
     def test_prints_every_hit_it_returns(self, shown: Shown) -> None:
         letters = "".join(re.sub("[^\\w]", "", shown.text).split())
@@ -238,7 +237,7 @@ class TestWhereItIsKept:
                 moment = datetime.fromisoformat(f"{day}T00:00:00Z")
                 seen = [
                     hit.memory.content
-                    for hit in memory.recall(f"{address} Windmill Linden Court", as_of=moment)
+                    for hit in memory.recall(f"{address} Windmill Linden Court", when=When(as_of=moment))
                 ]
                 homes = [each for each in seen if re.search(r"(Windmill Row|Linden Court) \d", each)]
                 assert len(homes) == 1, day

@@ -101,14 +101,12 @@ def test_what_may_be_contradicted_is_told_where_it_is_said(cli: Run) -> None:
 
 
 def test_what_was_said_before_is_told(cli: Run, tea: str) -> None:
-    again = cli("remember", "anna prefers green tea!", "-c", "preference", "--speaker", "Anna")
+    again = cli("remember", "anna prefers green tea!", "-c", "preference", "--role", "user")
     assert again.out.strip() == tea
     assert "It was said before, 2 times by now" in again.err
     assert (
         "Repeated"
-        in cli(
-            "remember", "Anna prefers green tea", "-c", "preference", "--speaker", "Anna", terminal=True
-        ).out
+        in cli("remember", "Anna prefers green tea", "-c", "preference", "--role", "user", terminal=True).out
     )
 
 

@@ -23,7 +23,16 @@ def test_a_link_is_seen_where_inheritance_is_asked_for(spaces: Run) -> None:
     assert spaces(*here, "recall", "how to indent?").code == 1
     found = spaces(*here, "recall", "how to indent?", "--inherit", "--json").json["hits"]
     assert [hit["memory"]["namespace"] for hit in found] == ["style"]
-    both = ("recall", "deploys four spaces", "--no-gate", "--namespaces", "acme", "--namespaces", "style")
+    both = (
+        "recall",
+        "deploys four spaces",
+        "--min-confidence",
+        "0",
+        "--namespaces",
+        "acme",
+        "--namespaces",
+        "style",
+    )
     assert len(spaces(*both, "--json").json["hits"]) == 2
     assert spaces(*both, "--sessions").code == 2
     assert spaces(*here, "namespace", "unlink", "style", "--json").json == {"unlinked": "style"}

@@ -126,7 +126,7 @@ def test_recipes_that_ask_for_a_re_ranker_use_the_one_of_the_settings(
         service.answer = lambda request: Reply({}, status=400)
         plain = memory.recall("green tea", recipe=recipe)
         assert [hit.memory.id for hit in plain] == [
-            hit.memory.id for hit in memory.recall("green tea", recipe=recipe, changes={"rerank_depth": 0})
+            hit.memory.id for hit in memory.recall("green tea", recipe={"base": recipe, "rerank_depth": 0})
         ]
         assert "the re-ranker failed, so nothing was re-ranked" in plain.degraded[0]
 

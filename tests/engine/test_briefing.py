@@ -9,6 +9,7 @@ import pytest
 import memorata
 from memorata import Engine
 from memorata.engine.recall.result import tokens
+from memorata.model.errors import InvalidArgument
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -93,16 +94,13 @@ def test_other_namespaces_are_not_told(memory: Engine) -> None:
     assert len(memory.briefing(namespace="bob").items) == 1
 
 
-def test_what_stands_comes_with_every_recall_that_asks_for_it(memory: Engine) -> None:
+def test_sections_are_chosen(memory: Engine) -> None:
     said(memory, "Always answer briefly.")
     said(memory, "I prefer tea.")
     said(memory, "The alarm code is with Jonas.", pinned=True)
     said(memory, "It rained in Porto.", days=0)
-    assert memory.recall("where did it rain?").standing == ()
-    result = memory.recall("where did it rain?", standing=500)
-    assert [hit.memory.content for hit in result] == ["It rained in Porto."]
-    told = ["The alarm code is with Jonas.", "Always answer briefly.", "I prefer tea."]
-    assert [each.content for each in result.standing] == told
-    assert len(memory.recall("where did it rain?", standing=25).standing) == 1
-    across = memory.recall_across("where did it rain?", ["default", "other"], standing=500)
-    assert [each.content for each in across.standing] == told
+    standing = memory.briefing(budget=500, sections=("pinned", "instruction", "preference"))
+    expected = ["The alarm code is with Jonas.", "Always answer briefly.", "I prefer tea."]
+    assert [item.memory.content for item in standing.items] == expected
+    with pytest.raises(InvalidArgument, match="sections"):
+        memory.briefing(sections=["pined"])  # type: ignore[list-item]

@@ -169,7 +169,7 @@ def test_questions_that_ask_for_words_alone_look_for_nobody(
     with opened(path, ollama, clock, embedder="auto") as memory:
         ollama.start()
         clock.ahead += 60.0
-        memory.recall("green tea", changes={"vector_pool": 0})
+        memory.recall("green tea", recipe={"vector_pool": 0})
         assert memory.embedder is None
 
 

@@ -12,6 +12,7 @@ from memorata import Engine
 from memorata.embed import LexicalEmbedder
 from memorata.model import InvalidArgument, Memory, Place, Source, Tier
 from memorata.model.errors import EmbedderError, MemoryNotFound
+from memorata.model.query import When
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -38,8 +39,9 @@ def memory(clock: Clock) -> Iterator[Engine]:
         yield engine
 
 
-def contents(memory: Engine, question: str, **options: Any) -> list[str]:
-    return [hit.memory.content for hit in memory.recall(question, **options)]
+def contents(memory: Engine, question: str, namespace: str | None = None, **when: Any) -> list[str]:
+    result = memory.recall(question, namespace=namespace, when=When(**when))
+    return [hit.memory.content for hit in result]
 
 
 def test_what_was_said_comes_back_verbatim(memory: Engine) -> None:

@@ -25,7 +25,7 @@ def engine() -> Iterator[Engine]:
 
 
 def test_feedback_is_kept_with_the_numbers_of_the_hit(engine: Engine) -> None:
-    found = engine.recall("green tea", changes={"text_depth": 0})
+    found = engine.recall("green tea", recipe={"text_depth": 0})
     given = engine.feedback.record(found.id, "tea", "rating", 4)
     assert (given.signal, given.rating, given.given_at) == (Signal.RATING, 4, NOW)
     (kept,) = engine.feedback.list()

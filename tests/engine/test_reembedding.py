@@ -11,6 +11,7 @@ from memorata.embed import LexicalEmbedder
 from memorata.embed.port import Vectors
 from memorata.engine.admin import duration
 from memorata.model.errors import EmbedderError, InvalidArgument, ServiceUnreachable
+from memorata.model.query import Query
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
 TEXTS = [f"thought number {number} about tea" for number in range(300)]
@@ -144,7 +145,10 @@ def test_a_memory_whose_embedder_failed_is_stored_and_repaired_later(tmp_path: P
     with memorata.open(tmp_path / "m.db", embedder=embedder) as memory:
         said = memory.remember("Anna prefers green tea")
         assert memory.get(said.id).embedder == ""
-        assert "1 memory has no vector" in memory.recall("tea", vector=np.zeros(64, np.float32)).degraded[0]
+        assert (
+            "1 memory has no vector"
+            in memory.recall(Query("tea", vector=np.zeros(64, np.float32))).degraded[0]
+        )
         with pytest.raises(EmbedderError, match="it is down"):
             memory.admin.embed_pending()
         embedder.broken = False

@@ -22,7 +22,7 @@ def test_a_recall_says_what_was_searched_and_how() -> None:
     with memorata.open(":memory:", embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.remember("Anna prefers green tea")
         assert memory.recall("tea").methods == {"vector": SCAN, "lexical": POSTINGS}
-        assert memory.recall("tea", changes={"vector_pool": 0}).methods == {"lexical": POSTINGS}
+        assert memory.recall("tea", recipe={"vector_pool": 0}).methods == {"lexical": POSTINGS}
         assert memory.store.methods() == methods()
         with memory.store.view("default", NOW) as view:
             assert view.status.methods == {}

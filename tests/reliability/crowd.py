@@ -88,7 +88,7 @@ def read(path: Path, reader: int, seconds: float) -> dict[str, Any]:
             seen[writer] = max(seen[writer], number + 1)
         most = count
         looks += 1
-        hits = engine.recall(word, limit=1_000, recipe="bm25", changes={"deduplicate": False})
+        hits = engine.recall(word, limit=1_000, recipe={"base": "bm25", "deduplicate": False})
         assert not hits.degraded
     engine.close()
     return {"looks": looks, "seen": seen}

@@ -78,7 +78,7 @@ def contents(path: Path, key: str | None = None) -> Contents:
         assert memory.admin.check() == [], memory.admin.check()
         found = {record.id: record.content for record in memory.store.export(None)}
         for id_ in random.Random(len(found)).sample(sorted(found), min(2, len(found))):
-            hits = memory.recall(found[id_], limit=3, gate=False).hits
+            hits = memory.recall(found[id_], limit=3, min_confidence=0).hits
             assert id_ in [hit.id for hit in hits], found[id_]
         return found
 

@@ -8,6 +8,7 @@ import pytest
 import memorata
 from memorata.engine.recipes import RECIPES
 from memorata.model.errors import InvalidArgument, MemoryNotFound
+from memorata.model.query import When
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -197,4 +198,4 @@ def test_times_at_the_ends_of_the_calendar_are_kept(memory: memorata.Engine) -> 
     said = memory.remember("tea", created_at=last, valid_from=first, valid_to=last, expires_at=last)
     assert memory.get(said.id) == said
     assert len(memory.recall("tea")) == 1
-    assert len(memory.recall("tea", as_of=first)) == 0
+    assert len(memory.recall("tea", when=When(as_of=first))) == 0

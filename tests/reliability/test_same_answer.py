@@ -13,6 +13,7 @@ import pytest
 import memorata
 from memorata.engine.recipes import RECIPES
 from memorata.model.entity import Period
+from memorata.model.query import When
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 PEOPLE = ("Anna", "Boris", "Chen", "Dana")
@@ -78,9 +79,11 @@ def test_an_explanation_is_the_score_to_the_last_bit(memory: memorata.Engine, re
     period = Period(NOW - timedelta(days=30), NOW)
     shown = 0
     for question in QUESTIONS:
-        for changes in ({}, {"least_similarity": 0.0, "least_match": 0.0}):
+        for min_confidence in (None, 0):
             for when in (None, period):
-                answer = memory.recall(question, recipe=recipe, changes=changes, period=when, limit=50)
+                answer = memory.recall(
+                    question, recipe=recipe, limit=50, when=When(period=when), min_confidence=min_confidence
+                )
                 shown += len(answer)
                 for hit in answer:
                     # Worked out whenever it is asked for, and that is most of what this test does.
@@ -121,7 +124,7 @@ def test_two_processes_give_the_same_hits_in_the_same_order(memory: memorata.Eng
     ]
     assert answers[0] == answers[1]
     here = [
-        [[hit.memory.id, hit.score.hex()] for hit in memory.recall(each, recipe=name, now=NOW)]
+        [[hit.memory.id, hit.score.hex()] for hit in memory.recall(each, recipe=name, when=When(now=NOW))]
         for name in recipes
         for each in QUESTIONS
     ]
@@ -142,9 +145,9 @@ def test_what_was_believed_before_a_correction_can_be_asked(memory: memorata.Eng
     old = memory.get("m7")
     assert old.superseded_by is not None
     then = memory.recall(
-        old.content, as_of=NOW - timedelta(seconds=1), limit=100, changes={"deduplicate": False}
+        old.content, limit=100, when=When(as_of=NOW - timedelta(seconds=1)), recipe={"deduplicate": False}
     )
-    now = memory.recall(old.content, limit=100, changes={"deduplicate": False})
+    now = memory.recall(old.content, limit=100, recipe={"deduplicate": False})
     assert old.id in [hit.memory.id for hit in then]
     assert old.id not in [hit.memory.id for hit in now]
     assert all(hit.memory.created_at < NOW for hit in then)

@@ -119,7 +119,7 @@ def test_what_a_memory_came_through_is_kept_and_cannot_be_claimed(memory: Engine
         assert said.source.via == memory.get(said.id).source.via == via
         assert json.loads(memory_row(said).text)["via"] == via
         assert through.remember(f"It rains in {via}").source.via == via
-        assert memory.recall("rains", filter={"via": via}, gate=False).hits[0].memory.source.via == via
+        assert memory.recall("rains", filter={"via": via}, min_confidence=0).hits[0].memory.source.via == via
     corrected = memory.through("mcp").correct(said.id, "Anna said nothing")
     assert corrected.source.via == "mcp"
     assert memory.through("import").remember("old words", source={"via": "http"}).source.via == "http"
@@ -145,7 +145,7 @@ def test_a_recipe_leaves_out_or_lowers_what_is_untrusted(memory: Engine) -> None
         query,
         recipe=RECIPES["balanced"].changed({"untrusted_weight": 0}),
         filter={"speaker": "web page"},
-        gate=False,
+        min_confidence=0,
     )
     assert both.hits == ()
 
@@ -188,7 +188,6 @@ def assert_is_no_order(memory: Engine, written: Memory) -> None:
     assert (written.content, written.untrusted) == (ORDER, True)
     assert written.category not in STANDING_CATEGORIES
     assert memory.briefing().items == ()
-    assert memory.recall("which language?", standing=1_000, gate=False).standing == ()
 
 
 @pytest.mark.parametrize("speaker", TOOLS)
@@ -298,7 +297,7 @@ def test_a_page_that_quotes_a_question_comes_behind_its_answer(memory: Engine, q
     pages = [{"content": quoting.format(query), "source": {"speaker": "WebFetch"}} for query in FACTS]
     memory.remember_many(pages)
     for query, fact in FACTS.items():
-        hits = memory.recall(query, limit=100, gate=False).hits
+        hits = memory.recall(query, limit=100, min_confidence=0).hits
         assert hits[0].memory.content == fact
         lowered = [hit for hit in hits if hit.memory.untrusted]
         assert lowered

@@ -32,14 +32,14 @@ def everything(memory: Engine, path: str) -> list[Memory]:
 
 
 def seen(memory: Engine, query: str, path: str) -> set[str]:
-    return {hit.memory.id for hit in memory.recall_across(query, [path], inherit=True, gate=False)}
+    return {hit.memory.id for hit in memory.namespaces.recall(query, [path], inherit=True, min_confidence=0)}
 
 
 def test_links_are_seen_by_who_inherits_and_private_memories_are_not(memory: Engine) -> None:
     assert seen(memory, "what?", "acme/api") == {"go", "deploy"}
     memory.namespaces.link("style", namespace="acme", filter={"category": "rule"})
     assert seen(memory, "what?", "acme/api") == {"go", "deploy", "indent"}
-    hit = memory.recall_across("how to indent?", ["acme/api"], inherit=True).hits[0]
+    hit = memory.namespaces.recall("how to indent?", ["acme/api"], inherit=True).hits[0]
     assert (hit.memory.namespace, hit.memory.id) == ("style", "indent")
     memory.namespaces.link("style", namespace="acme")
     assert seen(memory, "what?", "acme/api") == {"go", "deploy", "indent", "blue"}
@@ -54,7 +54,9 @@ def test_links_are_seen_by_who_inherits_and_private_memories_are_not(memory: Eng
 
 def test_a_filter_of_the_caller_holds_in_what_is_linked(memory: Engine) -> None:
     memory.namespaces.link("style", namespace="acme/api")
-    found = memory.recall_across("what?", ["acme/api"], inherit=True, gate=False, filter={"category": "rule"})
+    found = memory.namespaces.recall(
+        "what?", ["acme/api"], inherit=True, filter={"category": "rule"}, min_confidence=0
+    )
     assert [hit.memory.id for hit in found] == ["indent"]
 
 
@@ -67,8 +69,8 @@ def test_links_of_what_is_linked_are_not_followed(memory: Engine) -> None:
 
 
 def test_who_may_not_read_a_namespace_is_told_that_it_is_left_out(memory: Engine) -> None:
-    result = memory.recall_across(
-        "what?", ["acme/api"], inherit=True, gate=False, allows=lambda path: path == "acme/api"
+    result = memory.namespaces.recall(
+        "what?", ["acme/api"], inherit=True, allows=lambda path: path == "acme/api", min_confidence=0
     )
     assert {hit.memory.id for hit in result} == {"go"}
     assert "1 of 2 namespaces are left out, for they may not be read" in result.degraded
@@ -171,7 +173,7 @@ def test_a_split_moves_what_passes_and_what_belongs_to_it(memory: Engine) -> Non
 def test_what_was_logged_goes_where_all_that_it_showed_goes(memory: Engine) -> None:
     alone = memory.recall("four spaces", namespace="style", limit=1)
     assert [hit.memory.id for hit in alone] == ["indent"]
-    both = memory.recall("four spaces blue colour", namespace="style", gate=False)
+    both = memory.recall("four spaces blue colour", namespace="style", min_confidence=0)
     assert {hit.memory.id for hit in both} == {"indent", "blue"}
     memory.feedback.record(alone.id, "indent", "thumbs", namespace="style")
     memory.feedback.record(both.id, "blue", "thumbs", "down", namespace="style")

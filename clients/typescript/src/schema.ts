@@ -242,12 +242,8 @@ export type ExperimentRecallRequest = {
   budget?: number | null;
   /** Explain the score of every hit. */
   explain?: boolean;
-  /** Leave out candidates below the thresholds of the gate. */
-  gate?: boolean;
-  /** The least confidence of the result; below it the hits are in `refused`. Without it, what the recipe requires. */
+  /** The least confidence of the result; below it the hits are in `refused`. Without it, what the recipe requires; with 0 nothing is refused. */
   min_confidence?: number | null;
-  /** Tokens for what holds for every query: pinned memories, instructions, preferences. */
-  standing?: number;
   /** The query in other words, to measure how far the results agree. */
   variants?: Array<string>;
   /** Include all earlier writes, where a replica may be a moment behind. */
@@ -704,8 +700,6 @@ export type RecallAnswer = {
   aliases: Record<string, string>;
   /** The entities that pronouns of the query were taken to mean. */
   meant: Array<string>;
-  /** Memories that hold for every query, where the request asked for them. */
-  standing: Array<MemoryAnswer>;
 };
 /** Recalls, the latest first. */
 export type RecallLogAnswer = {
@@ -745,12 +739,8 @@ export type RecallRequest = {
   budget?: number | null;
   /** Explain the score of every hit. */
   explain?: boolean;
-  /** Leave out candidates below the thresholds of the gate. */
-  gate?: boolean;
-  /** The least confidence of the result; below it the hits are in `refused`. Without it, what the recipe requires. */
+  /** The least confidence of the result; below it the hits are in `refused`. Without it, what the recipe requires; with 0 nothing is refused. */
   min_confidence?: number | null;
-  /** Tokens for what holds for every query: pinned memories, instructions, preferences. */
-  standing?: number;
   /** The query in other words, to measure how far the results agree. */
   variants?: Array<string>;
   /** Include all earlier writes, where a replica may be a moment behind. */

@@ -31,7 +31,6 @@ class MemorataRetriever(BaseRetriever):
             limit=self.k if k is None else k,
             namespace=self.namespace,
             filter=self.filter,
-            gate=self.min_confidence is not None,
-            min_confidence=self.min_confidence,
+            min_confidence=self.min_confidence or 0,
         )
         return [document_of(hit.memory) for hit in result.hits]

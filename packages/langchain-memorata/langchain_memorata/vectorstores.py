@@ -110,12 +110,7 @@ class MemorataVectorStore(VectorStore):
         With `min_confidence`, from 0 to 1, none where the search is less confident.
         """
         result = self.engine.recall(
-            query,
-            limit=k,
-            namespace=self.namespace,
-            filter=filter,
-            gate=min_confidence is not None,
-            min_confidence=min_confidence,
+            query, limit=k, namespace=self.namespace, filter=filter, min_confidence=min_confidence or 0
         )
         return [(document_of(hit.memory), float(hit.score)) for hit in result.hits]
 

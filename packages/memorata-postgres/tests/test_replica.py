@@ -15,6 +15,7 @@ import psycopg
 import pytest
 
 import memorata
+from memorata import When
 from memorata.model.errors import InvalidArgument, StoreUnavailable
 from memorata.testing.samples import entry
 from memorata_postgres.address import parsed
@@ -116,7 +117,9 @@ def test_a_recall_is_answered_by_the_replica_and_the_same(opened: tuple[memorata
     assert answer.methods == {"vector": "exact scan", "lexical": "own posting lists, BM25"}
     assert memory.store.statistics()["replica"].endswith(" answers")
     with memorata.open(memory.store._database.url, embedder="lexical") as alone:  # type: ignore[attr-defined]
-        same = alone.recall("what tea does Anna prefer?", namespace=memory.namespace, now=memory.now())
+        same = alone.recall(
+            "what tea does Anna prefer?", namespace=memory.namespace, when=When(now=memory.now())
+        )
     assert [(hit.memory.id, round(hit.score, 6)) for hit in answer] == [
         (hit.memory.id, round(hit.score, 6)) for hit in same
     ]
@@ -150,7 +153,7 @@ def test_who_asks_reads_their_writes_though_the_replica_is_held_back(
         assert contents(old) == ["Anna prefers green tea"]
         assert old.degraded == ()
         began = monotonic()
-        new = memory.recall("what tea does Anna prefer?", fresh=True)
+        new = memory.recall("what tea does Anna prefer?", when=When(fresh=True))
         assert sorted(contents(new)) == ["Anna prefers green tea", "Tom prefers white tea"]
         assert "behind" in new.degraded[0]
         assert "read from the primary" in new.degraded[0]
@@ -158,7 +161,7 @@ def test_who_asks_reads_their_writes_though_the_replica_is_held_back(
     finally:
         standby.asked("SELECT pg_wal_replay_resume()")
     # Once it may go on, it is waited for and answers.
-    again = memory.recall("what tea does Anna prefer?", fresh=True)
+    again = memory.recall("what tea does Anna prefer?", when=When(fresh=True))
     assert len(again) == 2
     assert again.degraded == ()
 
@@ -175,12 +178,12 @@ def test_a_graph_that_is_newer_than_the_replica_is_read_anew(
         memory.entities.relate("Tom", "knows", "Zoe")
         assert len(memory.entities.list()) >= 3
         changes = {"graph": "walk", "graph_weight": 0.5}
-        assert contents(memory.recall("whom did Anna visit?", changes=changes)) == [
+        assert contents(memory.recall("whom did Anna visit?", recipe=changes)) == [
             "Anna visited Tom in Lisbon"
         ]
     finally:
         standby.asked("SELECT pg_wal_replay_resume()")
-    found = memory.recall("whom did Anna visit?", changes=changes, fresh=True)
+    found = memory.recall("whom did Anna visit?", when=When(fresh=True), recipe=changes)
     assert "Tom visited Zoe in Porto" in contents(found)
 
 
@@ -278,13 +281,13 @@ def test_one_that_stops_is_done_without_and_used_again_when_it_is_back(
         assert "cannot be reached" in longer.degraded[0]
         assert "did not answer" in memory.store.statistics()["replica"]
         # Nobody waits for one that did not answer a moment ago.
-        asked_again = memory.recall("tea", fresh=True)
+        asked_again = memory.recall("tea", when=When(fresh=True))
         assert len(asked_again) == 1
         assert "did not answer a moment ago" in asked_again.degraded[0]
         standby.start()
         until = monotonic() + 60
         replica._away_until = 0.0
-        while memory.recall("tea", fresh=True).degraded:
+        while memory.recall("tea", when=When(fresh=True)).degraded:
             assert monotonic() < until
             sleep(0.2)
             replica._away_until = 0.0

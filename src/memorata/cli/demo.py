@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, fields
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -202,8 +202,12 @@ def _identifier(walk: _Walk) -> None:
 
 def _correction(walk: _Walk) -> None:
     now = walk.recall("correction", "What is our release rule?", limit=2)
+    from memorata.model.query import When
+
     june = datetime(2026, 6, 1, tzinfo=UTC)
-    as_of_june = walk.recall("correction as of June", "What is our release rule?", limit=1, as_of=june)
+    as_of_june = walk.recall(
+        "correction as of June", "What is our release rule?", limit=1, when=When(as_of=june)
+    )
     for hit in as_of_june.hits:
         walk.call("memory.history", hit.memory.id)
         chain = list(walk.memory.history(hit.memory.id))
@@ -311,6 +315,11 @@ def _day(moment: datetime) -> str:
 
 def _typed(value: object) -> str:
     """Return a value as one would type it."""
+    from memorata.model.query import When
+
     if isinstance(value, datetime):
         return f"datetime({value.year}, {value.month}, {value.day}, tzinfo=UTC)"
+    if isinstance(value, When):
+        times = {field.name: getattr(value, field.name) for field in fields(value)}
+        return f"When({', '.join(f'{name}={_typed(time)}' for name, time in times.items() if time)})"
     return repr(value)

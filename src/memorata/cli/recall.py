@@ -74,9 +74,12 @@ def recall(
     ),
     sessions: bool = Option(False, help="Rank whole sessions, each with its best memories."),
     budget: int | None = Option(None, metavar="TOKENS", help="At most so many tokens of text."),
-    no_gate: bool = Option(False, help="Show the best, however unlike the query."),
     min_confidence: float | None = Option(
-        None, min=0, max=1, metavar="P", help="Show nothing if the confidence of the result is lower."
+        None,
+        min=0,
+        max=1,
+        metavar="P",
+        help="Show nothing if the confidence of the result is lower; 0 shows the best, however unlike.",
     ),
     refused: bool = Option(False, help="Also show the hits that the gate refused, marked."),
     reranker: str | None = Option(None, metavar="NAME", help="Re-rank the best candidates."),
@@ -94,13 +97,13 @@ def recall(
         None, metavar="PATH", help="Search these instead; acme/* is all below acme. Repeatable."
     ),
     inherit: bool = Option(False, help="Also what is above it, and what it is linked to."),
-    standing: int = Option(0, min=0, metavar="TOKENS", help="Also what holds for every query."),
 ) -> None:
     """Find the right few memories for a query, and explain them."""
+    from memorata.service.codec import recall_arguments
+
     changes = options.parameter_values(set)
     arguments: dict[str, Any] = {
         "limit": limit,
-        "changes": changes,
         "filter": filter,
         "as_of": as_of,
         "true_at": true_at,
@@ -111,11 +114,9 @@ def recall(
         "near": options.place_of("--near", near),
         "sessions": sessions,
         "budget": budget,
-        "gate": not no_gate,
         "min_confidence": min_confidence,
         "fresh": fresh,
         "variants": variant or (),
-        "standing": standing,
     }
     if agreement is not None:
         from memorata.model import checks
@@ -128,13 +129,15 @@ def recall(
             changes.setdefault("rerank_depth", _RERANK_DEPTH)
         if agreement is not None and not arguments["recipe"].samples:
             changes.setdefault("samples", _SAMPLES)
+        arguments["parameters"] = changes
         if namespaces or inherit:
-            arguments |= {"inherit": inherit, "namespaces": namespaces or [engine.namespace]}
-            if arguments.pop("sessions"):
-                raise InvalidArgument("--sessions", True, "left out where several namespaces are searched")
-            result = engine.recall_across(text, **arguments)
+            result = engine.namespaces.recall(
+                namespaces=namespaces or [engine.namespace],
+                inherit=inherit,
+                **recall_arguments(text, arguments),
+            )
         else:
-            result = engine.recall(text, **arguments)
+            result = engine.recall(**recall_arguments(text, arguments))
         _report(session, result, explain=explain)
         if not result.hits and (result.agreement is None or not result.agreement.refused):
             session.output.say(_reason_for_nothing(engine, result, text, limit), "")
@@ -235,8 +238,6 @@ def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
                 output.line(
                     "\n".join(f"  {indented_line(line)}" for line in str(hit.explanation).splitlines())
                 )
-    for memory in () if output.json else result.standing:
-        output.say(f"standing: {one_line(memory.content, 100)}", "")
     if result.meant:
         output.say(f"By the conversation, asked about {' and '.join(result.meant)}.", "")
     if result.period is not None:

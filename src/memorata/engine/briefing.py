@@ -7,7 +7,7 @@ most half of what is left, so that none crowds the others out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -57,7 +57,7 @@ class Briefing:
         return "\n".join(map(_line, self.items))
 
 
-def brief(pages: Pages, now: datetime, budget: int, sections: tuple[Section, ...] = SECTIONS) -> Briefing:
+def brief(pages: Pages, now: datetime, budget: int, sections: Sequence[Section] = SECTIONS) -> Briefing:
     """Return the briefing of a namespace, of at most `budget` tokens; whole memories only."""
     remaining = checks.whole("budget", budget)
     total = remaining
@@ -65,6 +65,7 @@ def brief(pages: Pages, now: datetime, budget: int, sections: tuple[Section, ...
     shown: set[str] = set()
     too_long: set[str] = set()
     for section in sections:
+        checks.one_of("sections", section, SECTIONS)
         share = remaining if section in ("pinned", "recent") else remaining // 2
         for memory in _candidates(section, pages, now):
             if memory.id in shown:

@@ -127,7 +127,9 @@ class Embedding:
             raise EmbedderError(f"{self.embedder.name} gave vectors that {_NO_DIRECTION}, or none")
         return rows
 
-    def query(self, text: str, vector: Floats | None, namespace: str = "") -> tuple[Floats | None, str]:
+    def query(
+        self, text: str, vector: checks.Numbers | None, namespace: str = ""
+    ) -> tuple[Floats | None, str]:
         """Return the vector of a query in a namespace, and what was wrong if there is none."""
         if self.embedder is None:
             return None, self.absence or "no embedder: words only"

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, TypeAlias
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from memorata.engine.briefing import STANDING, Briefing, brief
+from memorata.engine.briefing import SECTIONS, Briefing, Section, brief
 from memorata.engine.parts import Parts
-from memorata.engine.recall.query import Request, moment_of, parsed_filter
+from memorata.engine.recall.query import Request, parsed_filter
 from memorata.engine.recall.result import RecallResult
 from memorata.engine.recipes import Recipe
 from memorata.engine.rules import DedupeMode
 from memorata.engine.write.purge import checked_ids, matching, selected
 from memorata.engine.write.writer import MemoryKeys
-from memorata.index.codes import Floats
 from memorata.model import checks
 from memorata.model.checks import memory_id
-from memorata.model.entity import Period, Place
-from memorata.model.errors import InvalidArgument, NotGiven
+from memorata.model.errors import NotGiven
 from memorata.model.memory import Memory
+from memorata.model.query import PRESENT, Query, When
 from memorata.store.entries import Page
+
+if TYPE_CHECKING:
+    from memorata.engine.namespaces import Namespaces
 
 # The engine has a verb called list; inside its class the type goes by this name.
 _Memories: TypeAlias = list[Memory]
@@ -244,7 +246,9 @@ class Engine(Parts):
         read = partial(self.store.page, path, condition, limit, cursor, **order)
         return read() if checks.flag("fresh", fresh) else self.store.attempt(read, replica=True)[0]
 
-    def briefing(self, *, budget: int = 1_000, namespace: str | None = None) -> Briefing:
+    def briefing(
+        self, *, budget: int = 1_000, sections: Sequence[Section] = SECTIONS, namespace: str | None = None
+    ) -> Briefing:
         """Return what to know before anything is asked: for the start of a session, or of a prompt.
 
         What is pinned comes first, then standing instructions, preferences, profile facts, important
@@ -256,6 +260,8 @@ class Engine(Parts):
         ----------
         budget
             How many tokens it may take; whole memories only.
+        sections
+            Which of them; ``("pinned", "instruction", "preference")`` hold whatever is asked.
         namespace
             Whose memory; None for the engine's.
 
@@ -267,7 +273,7 @@ class Engine(Parts):
         ...     [(item.section, item.memory.content) for item in memory.briefing().items]
         [('instruction', 'From now on, answer in German.')]
         """
-        return brief(partial(self.list, namespace=namespace), self.now(), budget)
+        return brief(partial(self.list, namespace=namespace), self.now(), budget, sections)
 
     def history(self, id: str, *, namespace: str | None = None) -> tuple[Memory, ...]:
         """Return the whole chain a memory is part of: what was replaced before what replaced it."""
@@ -282,170 +288,78 @@ class Engine(Parts):
 
     def recall(
         self,
-        query: str,
+        query: str | Query,
         *,
         limit: int = 10,
-        sessions: bool = False,
-        namespace: str | None = None,
-        recipe: Recipe | str | None = None,
-        changes: Mapping[str, Any] | None = None,
-        filter: Mapping[str, Any] | None = None,
-        now: checks.Instant | None = None,
-        as_of: checks.Instant | None = None,
-        true_at: checks.Instant | None = None,
-        period: Period | None = None,
-        since: checks.Instant | None = None,
-        until: checks.Instant | None = None,
-        near: Place | None = None,
         budget: int | None = None,
-        vector: Floats | None = None,
+        filter: Mapping[str, Any] | None = None,
+        when: When = PRESENT,
+        recipe: Recipe | str | Mapping[str, Any] | None = None,
         history: Sequence[str] = (),
-        fresh: bool = False,
-        variants: Sequence[str] = (),
-        gate: bool = True,
         min_confidence: float | None = None,
-        standing: int = 0,
+        namespace: str | None = None,
     ) -> RecallResult:
         """Find the right few memories for a query, and say why.
 
         Parameters
         ----------
         query
-            What to look for. Quoted phrases count extra; a word or phrase after a minus must not occur.
+            What to look for. Quoted phrases count extra; a word or phrase after a minus must not occur. A
+            :class:`~memorata.Query` also has a place, other wordings, its vector, or ranks sessions.
         limit
             How many hits at most.
-        sessions
-            Rank sessions instead of memories, each with up to three memories that speak for it.
-        namespace
-            Whose memory; None for the engine's.
-        recipe
-            How to search: a recipe, or the name of one; None for what the namespace uses.
-        changes
-            Parameters of the recipe to change for this query.
-        filter
-            Conditions on the memories; see :meth:`list`.
-        now
-            The moment of asking, whose time zone says when "yesterday" began; None for the clock's.
-        as_of
-            Answer with what was believed at that moment.
-        true_at
-            Answer with what held in the world at that moment, as far as it is known.
-        period
-            The time the query is about; None for what its words name. It restricts, with a soft edge; where
-            nothing of it is found, the result says so and has what is closest in time first.
-        since, until
-            Only memories of what happened in between; of one that says no time, when it was learnt.
-        near
-            Where to look around: memories from near there count more.
         budget
             How many tokens the hits may take together; whole memories only.
+        filter
+            Conditions on the memories; see :meth:`list`.
+        when
+            The times of the recall: :class:`~memorata.When` has its present, the state of belief it searches
+            (`as_of`), and the time it is about.
+        recipe
+            How to search: a recipe, or the name of one, or parameters to change of the one in use or of
+            `base`: ``{"base": "elastic", "vector_weight": 0.7}``. None for the one in use.
         history
             The turns of the conversation before the query, oldest first: whom "she" means in it, and what it
             is about. The last four are read.
-        vector
-            The query's vector, if it has been computed already.
-        fresh
-            Whether it must know all that was written before; without, a replica may answer.
-        gate
-            Whether to leave out what is not good enough; without, the best `limit` come however unlike.
         min_confidence
             The least confidence of the result, from 0 to 1: below it all hits are in `refused` of the result,
-            marked, instead of in `hits`. None for what the recipe requires.
-        variants
-            The same query in other words: each is asked, too, and `agreement` says how far the answers agree.
-        standing
-            How many tokens pinned memories, standing instructions and preferences may take, which hold
-            whatever is asked, in `standing` of the result; 0 for none.
+            marked, instead of in `hits`. None for what the recipe requires; with 0 nothing is refused.
+        namespace
+            Whose memory; None for the engine's.
         """
-        moment = moment_of(now, self.runtime.clock)
+        asked = query if isinstance(query, Query) else Query(query)
+        now = self.now() if when.now is None else checks.zoned_instant("now", when.now)
 
         def run() -> tuple[Request, RecallResult]:
             chosen = self.recipes.get(recipe, namespace=namespace)
             if min_confidence is not None:
-                chosen = replace(chosen, min_confidence=min_confidence)
+                chosen = replace(
+                    chosen if min_confidence else chosen.ungated(), min_confidence=min_confidence
+                )
             request = Request.of(
-                query,
+                asked,
                 self.runtime.path(namespace),
-                chosen if changes is None or changes == {} else chosen.changed(changes),
-                moment,
-                id=self.recall_log.name(moment),
+                chosen,
+                now,
+                when,
+                id=self.recall_log.name(now),
                 limit=limit,
-                sessions=sessions,
-                fresh=fresh,
-                gate=gate,
                 filter=filter,
-                as_of=as_of,
-                true_at=true_at,
-                since=since,
-                until=until,
-                period=period,
-                near=near,
                 budget=budget,
-                vector=vector,
                 history=history,
             )
-            return request, self._recalls.answer(request, variants)
+            return request, self._recalls.answer(request, asked.variants)
 
         request, result = self.store.attempt(run)[0]
         self.recall_log.note(request, result)
-        if checks.whole("standing", standing):
-            items = brief(partial(self.list, namespace=namespace), self.now(), standing, STANDING).items
-            result = replace(result, standing=tuple(item.memory for item in items))
         return result
 
-    def recall_across(
-        self,
-        /,
-        query: str,
-        namespaces: Sequence[str],
-        *,
-        inherit: bool = False,
-        allows: Callable[[str], bool] | None = None,
-        limit: int = 10,
-        budget: int | None = None,
-        **options: Any,  # noqa: ANN401 - those of recall
-    ) -> RecallResult:
-        """Recall from several namespaces at once, and merge the hits by how likely they answer.
+    @cached_property
+    def namespaces(self) -> Namespaces:
+        """Several namespaces: recall from them at once, link, move and split them."""
+        from memorata.engine.namespaces import Namespaces
 
-        Parameters
-        ----------
-        query
-            What to look for.
-        namespaces
-            Where: paths, or ``acme/*`` for acme and everything below it; at most a hundred in all.
-        inherit
-            Whether a namespace also sees what is above it (``acme/phoenix/api`` sees ``acme``) and what it,
-            or one above it, is linked to (`namespaces.link`), but for memories tagged `private`.
-        allows
-            Whether a path may be read; one that may not is left out, and the result says so. None for all.
-        limit, budget
-            How many hits, and how many tokens, in all.
-        **options
-            Any other argument of `recall`, but `namespace` and `sessions`.
-
-        Examples
-        --------
-        >>> import memorata
-        >>> with memorata.open(":memory:", embedder="lexical") as memory:
-        ...     _ = memory.remember("The team deploys on Fridays.", namespace="acme")
-        ...     _ = memory.remember("The api is written in Go.", namespace="acme/api")
-        ...     hit = memory.recall_across("when do we deploy?", ["acme/api"], inherit=True).hits[0]
-        ...     hit.memory.namespace
-        'acme'
-        """
-        from memorata.engine.recall.federation import expanded, recall_across
-
-        if wrong := options.keys() & {"namespace", "sessions"}:
-            raise InvalidArgument(
-                "options", sorted(wrong)[0], "arguments of recall but namespace and sessions"
-            )
-        paths = expanded(
-            namespaces,
-            self.admin.namespaces,
-            inherit=checks.flag("inherit", inherit),
-            links=lambda path: self.namespaces.links(namespace=path),
-        )
-        return recall_across(self.recall, query, paths, allows, limit=limit, budget=budget, options=options)
+        return Namespaces(self.runtime, self._purge, self._forget_names, self.recall, self.admin.namespaces)
 
     def forget(
         self,

@@ -8,11 +8,13 @@ no access by itself: over HTTP a key must allow every namespace that is touched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from memorata._frozen import frozen
+from memorata.engine.recall.federation import expanded, recall_across
+from memorata.engine.recall.result import RecallResult
 from memorata.engine.runtime import Runtime
 from memorata.engine.transfer import declare
 from memorata.engine.write.purge import Purge, all_memories
@@ -21,6 +23,7 @@ from memorata.model import checks
 from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
+from memorata.model.query import Query
 
 LINK: Final = "link"
 """The kind of saved setting that a link is; its name is the path of the linked namespace."""
@@ -38,14 +41,75 @@ class Link:
 class Namespaces:
     """The facet `namespaces` of an engine; `forget` lets go of what was derived from one that moved."""
 
-    def __init__(self, runtime: Runtime, purge: Purge, forget: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        purge: Purge,
+        forget: Callable[[], None],
+        recall: Callable[..., RecallResult],
+        existing: Callable[[], Iterable[str]],
+    ) -> None:
         self._runtime = runtime
+        self._recall = recall
+        self._existing = existing
         self._store = runtime.store
         self._purge = purge
         self._forget = forget
 
+    def recall(
+        self,
+        /,
+        query: str | Query,
+        namespaces: Sequence[str],
+        *,
+        inherit: bool = False,
+        allows: Callable[[str], bool] | None = None,
+        limit: int = 10,
+        budget: int | None = None,
+        **options: Any,  # noqa: ANN401 - those of recall
+    ) -> RecallResult:
+        """Recall from several namespaces at once, and merge the hits by how likely they answer.
+
+        Parameters
+        ----------
+        query
+            What to look for; it does not rank sessions.
+        namespaces
+            Where: paths, or ``acme/*`` for acme and everything below it; at most a hundred in all.
+        inherit
+            Whether a namespace also sees what is above it (``acme/phoenix/api`` sees ``acme``) and what it,
+            or one above it, is linked to (:meth:`link`), but for memories tagged `private`.
+        allows
+            Whether a path may be read; one that may not is left out, and the result says so. None for all.
+        limit, budget
+            How many hits, and how many tokens, in all.
+        **options
+            Any other argument of :meth:`Engine.recall`, but `namespace`.
+
+        Examples
+        --------
+        >>> import memorata
+        >>> with memorata.open(":memory:", embedder="lexical") as memory:
+        ...     _ = memory.remember("The team deploys on Fridays.", namespace="acme")
+        ...     _ = memory.remember("The api is written in Go.", namespace="acme/api")
+        ...     result = memory.namespaces.recall("when do we deploy?", ["acme/api"], inherit=True)
+        ...     result.hits[0].memory.namespace
+        'acme'
+        """
+        if "namespace" in options:
+            raise InvalidArgument("namespace", options["namespace"], "left out: `namespaces` are searched")
+        if isinstance(query, Query) and query.sessions:
+            raise InvalidArgument("sessions", True, "False where several namespaces are searched")
+        paths = expanded(
+            namespaces,
+            self._existing,
+            inherit=checks.flag("inherit", inherit),
+            links=lambda path: self.links(namespace=path),
+        )
+        return recall_across(self._recall, query, paths, allows, limit=limit, budget=budget, options=options)
+
     def link(self, to: str, *, filter: Mapping[str, Any] | None = None, namespace: str | None = None) -> Link:
-        """Let a namespace inherit from another: `recall_across` with `inherit` sees it from there.
+        """Let a namespace inherit from another: `recall` with `inherit` sees it from there.
 
         Parameters
         ----------
@@ -62,7 +126,7 @@ class Namespaces:
         >>> with memorata.open(":memory:", embedder="lexical") as memory:
         ...     _ = memory.remember("Indent with four spaces.", namespace="style")
         ...     _ = memory.namespaces.link("style", namespace="acme/api")
-        ...     result = memory.recall_across("how to indent?", ["acme/api"], inherit=True)
+        ...     result = memory.namespaces.recall("how to indent?", ["acme/api"], inherit=True)
         ...     [(hit.memory.namespace, hit.memory.content) for hit in result]
         [('style', 'Indent with four spaces.')]
         """

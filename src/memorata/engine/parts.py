@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from memorata.engine.graph.entities import Entities
     from memorata.engine.graph.queries import GraphQueries
     from memorata.engine.lifecycle import Lifecycle
-    from memorata.engine.namespaces import Namespaces
     from memorata.engine.transfer import Transfer
 
 
@@ -141,13 +140,6 @@ class Parts:
 
         consolidation = Consolidation(self.runtime, self._embedding, self._writer)
         return Lifecycle(self.runtime, self._writer, consolidation)
-
-    @cached_property
-    def namespaces(self) -> Namespaces:
-        """Links from one namespace to another; moving and splitting them."""
-        from memorata.engine.namespaces import Namespaces
-
-        return Namespaces(self.runtime, self._purge, self._forget_names)
 
     @cached_property
     def idempotency(self) -> Idempotency:

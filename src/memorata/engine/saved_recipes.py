@@ -60,16 +60,23 @@ class Recipes:
         self._used.clear()
         self._marks.clear()
 
-    def get(self, name: Recipe | str | None = None, *, namespace: str | None = None) -> Recipe:
+    def get(
+        self, name: Recipe | str | Mapping[str, Any] | None = None, *, namespace: str | None = None
+    ) -> Recipe:
         """Return a recipe by name, shipped or saved; without a name the one that a recall would use.
 
-        A recipe instead of a name stands for itself.
+        A recipe instead of a name stands for itself; a mapping changes parameters of the recipe that its
+        `base` names, or of the one in use.
         """
         if isinstance(name, Recipe):
             return name
+        if isinstance(name, Mapping):
+            changes = dict(name)
+            base = self.get(changes.pop("base", None), namespace=namespace)
+            return base.changed(changes) if changes else base
         path = self._runtime.path(namespace)
         if name is not None:
-            return self._named(path, name)
+            return self._named(path, checks.text("recipe", name))
         return self._in_use(path) or self.default
 
     def save(
@@ -160,7 +167,6 @@ class Recipes:
         """Return a shipped or saved recipe; an unknown name is an error that lists what there is."""
         if name in RECIPES:
             return RECIPES[name]
-        checks.text("recipe", name)
         self._refresh(namespace)
         key = namespace, name
         if key not in self._recipes:

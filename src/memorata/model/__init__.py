@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memorata.model.hit import Explanation, Feedback, Hit, Signal
     from memorata.model.memory import Memory, Source, Tier
     from memorata.model.parameter import Declared, Parameter, parameters_of
+    from memorata.model.query import Query, When
 
 __getattr__, __dir__ = on_demand(
     __name__,
@@ -23,6 +24,7 @@ __getattr__, __dir__ = on_demand(
         ".checks": ("DEFAULT_NAMESPACE", "uuid7"),
         ".memory": ("Memory", "Source", "Tier"),
         ".parameter": ("Declared", "Parameter", "parameters_of"),
+        ".query": ("Query", "When"),
     },
 )
 
@@ -39,10 +41,12 @@ __all__ = [
     "Parameter",
     "Period",
     "Place",
+    "Query",
     "Relation",
     "Signal",
     "Source",
     "Tier",
+    "When",
     "parameters_of",
     "uuid7",
 ]

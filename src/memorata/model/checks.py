@@ -197,6 +197,16 @@ def zoned(argument: str, text: str) -> datetime:
     return moment
 
 
+def zoned_instant(argument: str, value: Instant) -> datetime:
+    """Return an aware instant in the zone that it names.
+
+    >>> zoned_instant("now", "2026-05-07T20:30:00+02:00").isoformat()
+    '2026-05-07T20:30:00+02:00'
+    """
+    moment = zoned(argument, value) if isinstance(value, str) else value
+    return instant(argument, moment).astimezone(moment.tzinfo)
+
+
 def optional_instant(argument: str, value: object) -> datetime | None:
     """Return an aware instant in UTC, or None for "not known"."""
     return None if value is None else instant(argument, value)

@@ -20,6 +20,7 @@ from memorata.model.checks import nearest
 from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import IMPORT, Memory, Source
+from memorata.model.query import Query, When
 
 if TYPE_CHECKING:
     from memorata.engine import RecallResult, Recipe
@@ -125,7 +126,6 @@ def recall_json(result: RecallResult, *, explain: bool = False) -> Json:
     data = result.without_memories()
     data["hits"] = [hit_json(hit, explain=explain) for hit in result.hits]
     data["refused"] = [hit_json(hit, explain=explain) for hit in result.refused]
-    data["standing"] = [memory_json(memory) for memory in result.standing]
     return data
 
 
@@ -312,3 +312,25 @@ def _validated(kind: type[Source] | type[Place], name: str, values: Mapping[str,
     except TypeError as error:
         keys = ", ".join(field.name for field in fields(kind))
         raise InvalidArgument(name, dict(values), f"an object with the keys {keys}") from error
+
+
+_WHEN: Final = ("now", "as_of", "true_at", "period", "since", "until", "fresh")
+_QUERY: Final = ("variants", "vector", "near", "sessions")
+
+
+def recall_arguments(query: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the engine's `recall` from the flat fields of a request.
+
+    `parameters` are changes of the `recipe`; a field that is None or absent has its default.
+
+    >>> arguments = recall_arguments("tea?", {"limit": 3, "as_of": "2026-05-07", "parameters": {"k1": 1.0}})
+    >>> arguments["query"].text, arguments["when"].as_of.year, arguments["limit"], arguments["recipe"]
+    ('tea?', 2026, 3, {'k1': 1.0})
+    """
+    given = {name: value for name, value in fields.items() if value is not None}
+    parameters, recipe = given.pop("parameters", None), given.pop("recipe", None)
+    when = {name: given.pop(name) for name in _WHEN if name in given}
+    beyond = {name: given.pop(name) for name in _QUERY if name in given}
+    if parameters:
+        recipe = dict(parameters) | ({} if recipe is None else {"base": recipe})
+    return given | {"query": Query(query, **beyond), "when": When(**when), "recipe": recipe}

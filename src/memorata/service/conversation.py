@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from memorata._frozen import frozen
+from memorata.engine.briefing import STANDING
 from memorata.service.data_rows import RECALLED_TAG, recalled_block
 from memorata.service.formats.record import chat_fields, stable_id, text_of
 from memorata.text.standing_sentences import standing
@@ -61,10 +62,11 @@ class Conversation:
             budget=budget,
             filter=elsewhere,
             namespace=self.namespace,
-            standing=standing,
         )
+        always = self.engine.briefing(budget=standing, sections=STANDING, namespace=self.namespace)
         heading = "What is remembered and may concern this."
-        memories = {memory.id: memory for memory in (*result.standing, *(hit.memory for hit in result.hits))}
+        found = (*(item.memory for item in always.items), *(hit.memory for hit in result.hits))
+        memories = {memory.id: memory for memory in found}
         return recalled_block(heading, memories.values())
 
     def remember(self, role: str, text: str, *identity: object) -> None:
@@ -90,11 +92,7 @@ def recalled_text(
     Without `min_confidence` they are not gated.
     """
     hits = engine.recall(
-        query[:_MAX_QUERY],
-        limit=limit,
-        namespace=namespace,
-        gate=min_confidence is not None,
-        min_confidence=min_confidence,
+        query[:_MAX_QUERY], limit=limit, namespace=namespace, min_confidence=min_confidence or 0
     ).hits
     return recalled_block("What is remembered.", [hit.memory for hit in hits]) or "Nothing is known."
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from memorata.engine.write.writer import KEY, version_id
 from memorata.model.errors import MemoryNotFound
 from memorata.model.memory import TRUSTED_ROLES
+from memorata.model.query import When
 from memorata.service.formats.record import text_of
 from memorata.service.mem0_filters import (
     METADATA,
@@ -173,8 +174,8 @@ class Memory:
             limit=top_k,
             namespace=self.namespace,
             filter=_shown(wanted, now, show_expired=show_expired),
-            now=now,
-            gate=False,
+            when=When(now=now),
+            min_confidence=0,
         )
         rows = []
         for hit in result.hits:

@@ -10,6 +10,7 @@ from memorata.engine import Engine
 from memorata.engine.services.chat import Ruling
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory
+from memorata.model.query import When
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -130,7 +131,8 @@ def test_a_correction_closes_the_old_one_when_the_new_one_began(memory: Engine, 
     assert (new.supersedes, new.source.speaker) == ((old.id,), "Anna")
 
     def told(**when: datetime) -> list[str]:
-        return [hit.memory.content for hit in memory.recall("where does Anna live", **when)]  # type: ignore[arg-type]
+        result = memory.recall("where does Anna live", when=When(**when))  # type: ignore[arg-type]
+        return [hit.memory.content for hit in result]
 
     assert told() == ["Anna lives in Paris"]
     assert told(as_of=START + timedelta(days=5)) == ["Anna lives in Rome"]

@@ -9,6 +9,7 @@ import pytest
 import memorata
 from memorata.engine import Engine
 from memorata.model.errors import InvalidArgument, MemoryNotFound
+from memorata.model.query import When
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 JAPAN = (
@@ -127,7 +128,7 @@ def test_a_merge_that_was_corrected_since_is_not_forgotten_when_its_run_is_undon
         memory.correct(merged.id, "Anna likes black tea from Ceylon.")
         assert memory.duplicates.undo().reinstated == ()
         # What was believed before the correction is what it was.
-        before = memory.recall("green tea", as_of=START + timedelta(days=1)).hits
+        before = memory.recall("green tea", when=When(as_of=START + timedelta(days=1))).hits
         assert [hit.memory.id for hit in before] == [merged.id]
 
 

@@ -12,6 +12,7 @@ from memorata import Engine
 from memorata.engine.graph import Graphs
 from memorata.engine.graph.namespace_graph import in_order
 from memorata.engine.write.names import NameIndex
+from memorata.model.query import When
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 PEOPLE = [f"Person {letter}" for letter in "ABCDEFGHIJKLMNOP"]
@@ -77,7 +78,9 @@ def test_a_graph_that_was_kept_is_ordered_as_one_that_is_built_anew(seed: int, t
 
 
 def scores(memory: Engine, recipe: str, question: str) -> list[tuple[str, str, str]]:
-    found = memory.recall(question, recipe=recipe, limit=100, now=NOW, changes={"least_similarity": 0.0})
+    found = memory.recall(
+        question, recipe={"base": recipe, "least_similarity": 0.0}, limit=100, when=When(now=NOW)
+    )
     return [(hit.memory.id, hit.score.hex(), str(hit.explanation)) for hit in found]
 
 
@@ -101,7 +104,7 @@ def test_a_leg_over_a_graph_that_was_kept_finds_what_it_finds_in_one_built_anew(
             else:
                 memory.update(chance.choice(ids), importance=chance.random())
             if chance.random() < 0.3:
-                memory.recall("tea", recipe=recipe, now=NOW)
+                memory.recall("tea", recipe=recipe, when=When(now=NOW))
         asked = [f"{name} had tea in the garden" for name in PEOPLE]
         kept = [scores(memory, recipe, question) for question in asked]
     with memorata.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as another:

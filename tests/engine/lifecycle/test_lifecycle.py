@@ -139,7 +139,7 @@ def test_confidence_wears_the_same_for_everybody(tmp_path: Path) -> None:
         by_now = memory.lifecycle.confidence_of(memory.get(old.id))
         assert by_now == pytest.approx(0.7)
         for least, found in ((by_now, True), (by_now + 1e-9, False)):
-            answer = memory.recall("what does Anna like?", changes={"least_confidence": least})
+            answer = memory.recall("what does Anna like?", recipe={"least_confidence": least})
             assert bool(answer.hits) is found
         assert memory.lifecycle.confidence_of(old, now=old.created_at) == 0.9
         memory.lifecycle.confirm(old.id)

@@ -3,17 +3,22 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.learn.conftest import PLAIN, THINGS, Misleading
 
+from memorata.embed.lexical import LexicalEmbedder
 from memorata.engine import Engine, RecallResult
 from memorata.engine import open as open_engine
 from memorata.engine.recall.agreement import agreement, rank_biased_overlap
+from memorata.engine.recipes import Recipe
 from memorata.model import Source
 from memorata.model.errors import InvalidArgument
+from memorata.model.query import Query
 
+THINGS = [f"thing{first}{second}" for first in "abcdefgh" for second in "vwxyz"]
 rankings = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 
 
@@ -84,15 +89,24 @@ def test_bad_arguments(changes: dict[str, Any]) -> None:
         agreement(**good | changes)
 
 
+class NextThing(LexicalEmbedder):
+    """Takes a query about a thing for one about the next, so that vectors and words disagree."""
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        at = next(at for at, thing in enumerate(THINGS) if thing in text)
+        return super().embed_query(f"A note about {THINGS[(at + 1) % len(THINGS)]}.")
+
+
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    with open_engine(":memory:", embedder=Misleading(), recipe=PLAIN) as memory:
+    plain = Recipe(name="plain", vector_weight=0.9, vector_pool=20, lexical_pool=20, least_match=0.0)
+    with open_engine(":memory:", embedder=NextThing(), recipe=plain) as memory:
         memory.remember_many([{"id": thing, "content": f"A note about {thing}."} for thing in THINGS])
         yield memory
 
 
 def recall(engine: Engine, query: str, limit: int = 1, **changes: Any) -> RecallResult:
-    return engine.recall(query, limit=limit, changes={"samples": 2, **changes})
+    return engine.recall(query, limit=limit, recipe={"samples": 2, **changes})
 
 
 def test_meaning_and_words_that_disagree_make_little_confidence(engine: Engine) -> None:
@@ -131,12 +145,12 @@ def test_a_caller_may_require_agreement(engine: Engine) -> None:
 
 def test_other_words_are_samples_too(engine: Engine) -> None:
     query = "what of thingav?"
-    found = engine.recall(query, limit=1, variants=["thingav, please"], changes={"vector_weight": 0.0})
+    found = engine.recall(Query(query, variants=["thingav, please"]), limit=1, recipe={"vector_weight": 0.0})
     assert found.agreement is not None
     assert found.agreement.samples == ("as asked", "as 'thingav, please'")
     assert found.hits[0].memory.id == "thingav"
     with pytest.raises(InvalidArgument, match="variants"):
-        engine.recall(query, variants="thingav")
+        engine.recall(Query(query, variants="thingav"))
 
 
 def test_one_sample_is_none() -> None:
@@ -145,7 +159,7 @@ def test_one_sample_is_none() -> None:
         found = recall(engine, "tea")
         assert (found.agreement, len(found)) == (None, 1)
         assert "can be asked in one way only" in found.degraded[-1]
-        several = engine.recall("tea", variants=["some tea"]).agreement
+        several = engine.recall(Query("tea", variants=["some tea"])).agreement
         assert several is not None
         assert several.confidence == 1
         with pytest.raises(InvalidArgument, match="least_agreement"):
@@ -160,12 +174,14 @@ def test_sessions_are_kept_as_far_as_their_hits_are() -> None:
         memory.remember("tea for Bob", source=Source(session="garden"))
         # One session was asked for, and it has three hits.
         changes: dict[str, Any] = {"samples": 2}
-        found = memory.recall("tea with Anna", changes=changes, limit=1, sessions=True)
+        found = memory.recall(Query("tea with Anna", sessions=True), limit=1, recipe=changes)
         assert [len(each.hits) for each in found.sessions] == [3]
         assert found.agreement is not None
         assert set(found.agreement.support) >= {hit.memory.id for hit in found}
         changes["least_support"] = 0.8
-        strict = memory.recall("tea with Anna", variants=["Bob"], limit=2, sessions=True, changes=changes)
+        strict = memory.recall(
+            Query("tea with Anna", variants=["Bob"], sessions=True), limit=2, recipe=changes
+        )
         held = [hit for each in strict.sessions for hit in each.hits]
         assert held == list(strict.hits)
-        assert 0 < len(held) < len(memory.recall("tea with Anna", limit=2, sessions=True))
+        assert 0 < len(held) < len(memory.recall(Query("tea with Anna", sessions=True), limit=2))

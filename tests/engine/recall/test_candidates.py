@@ -357,16 +357,16 @@ def test_a_word_in_another_language_is_found_where_it_is_none_of_its_own(context
 
 @pytest.mark.parametrize("name", sorted(RECIPES))
 def test_pools_follow_the_limit_on_every_recipe(many: memorata.Engine, name: str) -> None:
-    result = many.recall("green tea", limit=300, recipe=name, gate=False)
+    result = many.recall("green tea", limit=300, recipe=name, min_confidence=0)
     assert len(result.hits) == 300
     assert not any("limit" in note for note in result.degraded)
 
 
 def test_a_limit_above_what_was_searched_is_reported(many: memorata.Engine) -> None:
     fixed = {"pool_per_hit": 0, "vector_pool": 50, "lexical_pool": 50}
-    result = many.recall("green tea", limit=300, recipe="bm25", changes={**fixed, "vector_pool": 0})
+    result = many.recall("green tea", limit=300, recipe={"base": "bm25", **fixed, "vector_pool": 0})
     assert len(result.hits) == 50
     assert result.degraded == (
         "limit 300 is above the 50 candidates that each leg searched, of 400 memories",
     )
-    assert many.recall("green tea", limit=50, recipe="bm25", changes=fixed).degraded == ()
+    assert many.recall("green tea", limit=50, recipe={"base": "bm25", **fixed}).degraded == ()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import memorata
+from memorata import When
 from memorata.engine import Recipe
 from memorata.engine.recall.graph_legs import community_leg, points
 from memorata.engine.recall.query import RecallContext
@@ -103,7 +104,9 @@ def asked(file: str, **how: Any) -> list[str]:
 
 
 def by_communities(memory: memorata.Engine, **how: Any) -> list[str]:
-    found = memory.recall("who drank the tea?", recipe="bm25", changes={"graph": "communities"}, **how)
+    found = memory.recall(
+        "who drank the tea?", recipe={"base": "bm25", "graph": "communities"}, when=When(**how)
+    )
     return sorted(
         hit.memory.id
         for hit in found

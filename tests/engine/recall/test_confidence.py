@@ -61,7 +61,7 @@ def test_what_another_tells_than_is_named_is_less_sure(engine: Engine) -> None:
 def test_too_unlikely_an_answer_is_not_shown_and_what_it_missed_is_told(engine: Engine) -> None:
     shown = engine.recall("Where does Anna live?")
     least = shown.confidence + 0.01
-    refused = engine.recall("Where does Anna live?", changes={"min_confidence": least})
+    refused = engine.recall("Where does Anna live?", recipe={"min_confidence": least})
     assert (refused.hits, refused.confidence) == ((), shown.confidence)
     assert [(hit.id, hit.refused) for hit in refused.refused] == [(hit.id, True) for hit in shown.hits]
     assert refused.rejected is not None

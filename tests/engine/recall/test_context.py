@@ -15,6 +15,7 @@ from memorata.engine.recall.query import RecallContext
 from memorata.engine.recall.ranking import Ranked, run
 from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
 from memorata.model.entity import Period, Place
+from memorata.model.query import Query, When
 
 Make = Callable[..., RecallContext]
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -95,7 +96,7 @@ def test_a_recall_hands_on_what_was_asked_and_when(seen: list[RecallContext]) ->
     with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW, life=rules) as memory:
         memory.remember("green tea in Porto", place=PORTO)
         week = Period(NOW - timedelta(days=7), NOW)
-        memory.recall("tea", period=week, near=PORTO)
+        memory.recall(Query("tea", near=PORTO), when=When(period=week))
         (given,) = seen
         assert (given.query.text, given.now, given.period, given.here) == ("tea", NOW, week, PORTO)
         assert given.life == rules
@@ -109,7 +110,7 @@ def test_a_threshold_is_the_embedders_unless_the_recipe_has_its_own(seen: list[R
         calibrated = memory.embedder.similarity_threshold
         memory.remember("green tea")
         memory.recall("tea")
-        memory.recall("tea", changes={"least_similarity": 0.875})
+        memory.recall("tea", recipe={"least_similarity": 0.875})
         assert [given.least_similarity for given in seen] == [calibrated, 0.875]
         # What is likely noise is a matter of the embedder alone.
         assert [given.noise for given in seen] == [calibrated, calibrated]

@@ -66,10 +66,10 @@ def test_of_two_alike_the_newer_or_the_used_comes_first_and_the_score_says_why()
             "temporal": "none",
             "graph": "none",
         }
-        faded = memory.recall("does Anna like tea?", changes=changes)
+        faded = memory.recall("does Anna like tea?", recipe=changes)
         assert [hit.memory.id for hit in faded] == ["kept", "new", "used", "old"]
         why = faded.hits[-1].explanation
         assert why.value == faded.hits[-1].score
         assert "what time has left" in str(why.as_dict())
-        plain = memory.recall("does Anna like tea?", changes=changes | {"fading_weight": 0.0})
+        plain = memory.recall("does Anna like tea?", recipe=changes | {"fading_weight": 0.0})
         assert len({round(hit.score, 12) for hit in plain}) == 1

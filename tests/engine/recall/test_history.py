@@ -10,6 +10,7 @@ from memorata.engine import Engine
 from memorata.engine.recall.history import newest_first
 from memorata.model.hit import Explanation, Hit
 from memorata.model.memory import Memory
+from memorata.model.query import When
 from memorata.store.memory.repeats import Contradiction
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -64,7 +65,7 @@ def test_the_newer_one_takes_the_place_of_the_older_though_the_query_does_not_fi
     assert hit.explanation.adds_up()
     assert hit.confidence == memory.recall(query, limit=2).hits[1].confidence
     # Within a filter the newer one may be unwanted: its id is given, and not its text.
-    filtered = memory.recall("where do I live?", limit=1, until=START + timedelta(days=1))
+    filtered = memory.recall("where do I live?", limit=1, when=When(until=START + timedelta(days=1)))
     assert [each.memory.id for each in filtered.hits] == [old]
     assert [(each.newer, each.text) for each in filtered.history] == [(new, "")]
 
@@ -88,7 +89,7 @@ def test_a_correction_is_found_by_the_words_of_what_it_supersedes(memory: Engine
     assert result.hits[0].memory.id == newest.id
     assert len(result.hits) == 2
     # The older ones are found by their time.
-    then = memory.recall("where do I live, near the zoo?", as_of=START + timedelta(days=1))
+    then = memory.recall("where do I live, near the zoo?", when=When(as_of=START + timedelta(days=1)))
     assert then.hits[0].memory.id == old
     # A successor that was forgotten is not shown.
     memory.forget(newest.id)
@@ -112,8 +113,8 @@ def test_what_was_is_asked_for_by_its_time(memory: Engine, clock: Clock) -> None
     old, _ = homes(memory, clock)
     for question in (
         memory.recall("where did I live last year?"),
-        memory.recall("where do I live?", as_of=START + timedelta(days=1)),
-        memory.recall("where do I live?", true_at=START + timedelta(days=1)),
+        memory.recall("where do I live?", when=When(as_of=START + timedelta(days=1))),
+        memory.recall("where do I live?", when=When(true_at=START + timedelta(days=1))),
     ):
         assert question.history == ()
         assert question.hits[0].memory.id == old

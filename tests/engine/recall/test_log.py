@@ -35,7 +35,7 @@ def count(engine: Engine) -> int:
 
 def test_a_recall_is_logged_with_all_that_was_asked_for() -> None:
     with opened() as engine:
-        answer = engine.recall("green tea?", recipe="fast", changes={"vector_weight": 0.25}, limit=1)
+        answer = engine.recall("green tea?", recipe={"base": "fast", "vector_weight": 0.25}, limit=1)
         assert answer.id
         assert count(engine) == 0
         (found,) = engine.feedback.recalls()

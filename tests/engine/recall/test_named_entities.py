@@ -66,7 +66,7 @@ def test_rare_names_weigh_more_whatever_their_form(rare: str, common: str) -> No
         memory.remember(f"Yesterday {rare} had tea")
         asked = f"tea {common} {rare}"
         plain, boosted = (
-            memory.recall(asked, recipe="bm25", changes={"entity_weight": weight}).hits
+            memory.recall(asked, recipe={"base": "bm25", "entity_weight": weight}).hits
             for weight in (0.0, 3.4)
         )
     assert rare in plain[0].memory.content

@@ -2,7 +2,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from memorata.engine.graph.entities import SpeakerAlias
 from memorata.engine.recall.query import ParsedQuery, parse_query, possible_names, with_speakers
 from memorata.index.index import Index
 from memorata.model import InvalidArgument, Source
+from memorata.model.query import Query
 from memorata.text import ANALYSERS
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -132,7 +132,7 @@ def test_a_name_that_is_not_looked_for_stays_in_what_is_embedded(
 
 def test_what_only_names_her_is_not_found_by_her_name(talking: Callable[..., memorata.Engine]) -> None:
     memory, asked = talking(TALK[:4]), "What did Anna paint?"
-    apart = memory.recall(asked, recipe="bm25", changes={"speakers_apart": True}).hits
+    apart = memory.recall(asked, recipe={"base": "bm25", "speakers_apart": True}).hits
     whole = memory.recall(asked, recipe="bm25").hits
     assert [hit.memory.content for hit in apart] == [
         "I painted a horse.",
@@ -140,14 +140,14 @@ def test_what_only_names_her_is_not_found_by_her_name(talking: Callable[..., mem
         "Ben, the lake was nice.",
     ]
     assert "Anna, that is great, Anna!" in [hit.memory.content for hit in whole]
-    assert "anna in speaker" in str(apart[0].explanation)
+    assert "Anna in speaker" in str(apart[0].explanation)
 
 
 def test_among_several_who_talk_her_name_counts_a_little_in_what_others_say(
     talking: Callable[..., memorata.Engine],
 ) -> None:
     memory, asked = talking([*TALK, ("Zoe Miles", "Anna broke it.")]), "What did Anna paint?"
-    hits = memory.recall(asked, recipe="bm25", changes={"speakers_apart": True}).hits
+    hits = memory.recall(asked, recipe={"base": "bm25", "speakers_apart": True}).hits
     said = [hit.memory.content for hit in hits]
     assert said[:2] == ["I painted a horse.", "I paint, too."]
     assert said.index("Anna broke it.") > said.index("Ben, the lake was nice.")
@@ -159,9 +159,8 @@ def test_an_explanation_says_what_was_embedded_if_not_the_question(
     memory, asked = talking(TALK), "What did Anna paint?"
     assert "compared with “What did paint?”" in str(memory.recall(asked).hits[0].explanation)
     vector = LexicalEmbedder().embed_query(asked)
-    options: dict[str, Any]
-    for options in ({"vector": vector}, {"changes": {"speaker_share": 0.5}}):
-        assert "compared with" not in str(memory.recall(asked, **options).hits[0].explanation)
+    for query, recipe in ((Query(asked, vector=vector), None), (asked, {"speaker_share": 0.5})):
+        assert "compared with" not in str(memory.recall(query, recipe=recipe).hits[0].explanation)
 
 
 class _Noting(LexicalEmbedder):
@@ -183,11 +182,13 @@ def test_the_question_is_embedded_without_the_name() -> None:
             memory.remember(text, source=Source(speaker=speaker))
         embedder.asked.clear()
         memory.recall("What did Anna paint?")
-        memory.recall("What did Anna paint?", changes={"speaker_share": 0.5})
-        memory.recall("What did Anna paint?", changes={"speakers_apart": False})
+        memory.recall("What did Anna paint?", recipe={"speaker_share": 0.5})
+        memory.recall("What did Anna paint?", recipe={"speakers_apart": False})
         memory.recall("What did Anna paint?", recipe="vector")
         # A vector that is given is taken as it is.
-        memory.recall("What did Anna paint?", vector=np.full(embedder.dimension, 512**-0.5, np.float32))
+        memory.recall(
+            Query("What did Anna paint?", vector=np.full(embedder.dimension, 512**-0.5, np.float32))
+        )
     whole = "What did Anna paint?"
     assert embedder.asked == ["What did paint?", whole, whole, whole]
 
@@ -248,9 +249,9 @@ def test_an_alias_is_undone_for_who_brings_a_vector_too(
     memory = talking(FRIENDS)
     assert memory.embedder is not None
     vector = memory.embedder.embed_query("What did Mel paint?")
-    assert memory.recall("What did Mel paint?", vector=vector).aliases == {"Mel": "Melanie"}
+    assert memory.recall(Query("What did Mel paint?", vector=vector)).aliases == {"Mel": "Melanie"}
     memory.entities.undo_alias("Mel")
-    undone = memory.recall("What did Mel paint?", vector=vector)
+    undone = memory.recall(Query("What did Mel paint?", vector=vector))
     assert undone.aliases == {}
     assert [hit.memory.id for hit in undone] == [
         hit.memory.id for hit in memory.recall("What did Mel paint?")

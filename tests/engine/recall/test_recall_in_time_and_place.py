@@ -7,6 +7,7 @@ import pytest
 
 import memorata
 from memorata.model import InvalidArgument, Period, Place
+from memorata.model.query import Query, When
 
 NOW = datetime(2026, 5, 15, 12, tzinfo=UTC)
 
@@ -43,7 +44,7 @@ def test_a_time_among_other_things_lifts_without_letting_in(memory: memorata.Eng
     memory.remember("The dentist called.", id="old", valid_from=NOW - timedelta(days=200))
     memory.remember("The dentist called.", id="new", valid_from=NOW - timedelta(days=1))
     memory.remember("It rained.", id="rain", created_at=NOW - timedelta(days=1))
-    found = memory.recall("Did the dentist call yesterday?", changes={"deduplicate": False})
+    found = memory.recall("Did the dentist call yesterday?", recipe={"deduplicate": False})
     assert ids(found) == ["new", "old"]  # both were told today, and one is of yesterday
 
 
@@ -57,7 +58,7 @@ def test_a_day_is_that_of_the_zone_in_which_the_question_is_asked(zone: timezone
         memory.remember("We repaired the roof.", id="a", valid_from=datetime(2026, 5, 11, 12, tzinfo=UTC))
         memory.remember("We painted the fence.", id="b", valid_from=datetime(2026, 5, 16, 12, tzinfo=UTC))
         by_clock = memory.recall("What did we do yesterday?")
-        found = memory.recall("What did we do yesterday?", now=asked)
+        found = memory.recall("What did we do yesterday?", when=When(now=asked))
         assert ids(found)[0] == yesterday
         assert [hit.score for hit in found] == [hit.score for hit in by_clock]
 
@@ -65,21 +66,23 @@ def test_a_day_is_that_of_the_zone_in_which_the_question_is_asked(zone: timezone
 def test_near_a_place(memory: memorata.Engine) -> None:
     memory.remember("Lunch by the river.", id="porto", place=Place(41.15, -8.61))
     memory.remember("Lunch at the fjord.", id="oslo", place=Place(59.91, 10.75))
-    assert ids(memory.recall("lunch", near=Place(59.9, 10.7)))[0] == "oslo"
-    assert ids(memory.recall("lunch", near=Place(41.1, -8.6)))[0] == "porto"
-    assert "geo" in str(memory.recall("lunch", near=Place(41.1, -8.6)).hits[0].explain())
+    assert ids(memory.recall(Query("lunch", near=Place(59.9, 10.7))))[0] == "oslo"
+    assert ids(memory.recall(Query("lunch", near=Place(41.1, -8.6))))[0] == "porto"
+    assert "geo" in str(memory.recall(Query("lunch", near=Place(41.1, -8.6))).hits[0].explain())
 
 
 def test_a_fusion_without_room_for_a_place_or_a_time_says_so(memory: memorata.Engine) -> None:
     memory.remember("Lunch at the fjord.", place=Place(59.91, 10.75))
     oslo, week = Place(59.9, 10.7), Period(NOW - timedelta(days=7), NOW)
     said = "recipe 'openvault' blends meaning and words alone: near and period have no leg in it"
-    assert memory.recall("lunch", recipe="openvault", near=oslo).degraded == (
+    assert memory.recall(Query("lunch", near=oslo), recipe="openvault").degraded == (
         said.replace("and period have", "has"),
     )
-    assert memory.recall("lunch", recipe="openvault", near=oslo, period=week).degraded == (said,)
+    assert memory.recall(Query("lunch", near=oslo), recipe="openvault", when=When(period=week)).degraded == (
+        said,
+    )
     assert memory.recall("lunch", recipe="openvault").degraded == ()
-    assert memory.recall("lunch", near=oslo, period=week).degraded == ()
+    assert memory.recall(Query("lunch", near=oslo), when=When(period=week)).degraded == ()
 
 
 def test_a_word_that_must_not_occur_does_not_whatever_the_time_and_place(memory: memorata.Engine) -> None:
@@ -88,8 +91,8 @@ def test_a_word_that_must_not_occur_does_not_whatever_the_time_and_place(memory:
     for number in range(60):
         memory.remember(f"Coffee by the fjord {number}.", place=oslo)
     memory.remember("Tea by the fjord.", id="tea", place=oslo, created_at=NOW - timedelta(days=1))
-    for where in ({"period": week}, {"near": oslo}, {"period": week, "near": oslo}):
-        assert ids(memory.recall("drinks -coffee", **where)) == ["tea"]
+    for near, period in ((None, week), (oslo, None), (oslo, week)):
+        assert ids(memory.recall(Query("drinks -coffee", near=near), when=When(period=period))) == ["tea"]
 
 
 def test_what_held_at_a_time_is_not_what_was_known_then(memory: memorata.Engine) -> None:
@@ -104,10 +107,10 @@ def test_what_held_at_a_time_is_not_what_was_known_then(memory: memorata.Engine)
     )
     memory.remember("Anna lives in Oslo.", id="oslo", created_at=NOW - 2 * year, valid_from=NOW - 2 * year)
     asked = "Where does Anna live?"
-    assert ids(memory.recall(asked, true_at=NOW - 3 * year)) == ["porto"]
-    assert ids(memory.recall(asked, true_at=NOW)) == ["oslo"]
-    assert ids(memory.recall(asked, as_of=NOW - timedelta(days=500))) == ["oslo"]
-    assert ids(memory.recall(asked, as_of=NOW - timedelta(days=500), true_at=NOW - 3 * year)) == []
+    assert ids(memory.recall(asked, when=When(true_at=NOW - 3 * year))) == ["porto"]
+    assert ids(memory.recall(asked, when=When(true_at=NOW))) == ["oslo"]
+    assert ids(memory.recall(asked, when=When(as_of=NOW - timedelta(days=500)))) == ["oslo"]
+    assert ids(memory.recall(asked, when=When(as_of=NOW - timedelta(days=500), true_at=NOW - 3 * year))) == []
 
 
 def test_what_was_replaced_held_until_then_and_what_was_wrong_from_the_start_never_did(
@@ -119,17 +122,18 @@ def test_what_was_replaced_held_until_then_and_what_was_wrong_from_the_start_nev
     memory.remember("Ben plays the harp.", id="wrong", created_at=long_ago)
     memory.remember("Ben plays the piano.", id="right", created_at=long_ago, supersedes=("wrong",))
     then = NOW - timedelta(days=500)
-    assert ids(memory.recall("Where does Ben work?", true_at=then, limit=1)) == ["ended"]
-    assert "wrong" not in ids(memory.recall("What does Ben play?", true_at=then))
+    assert ids(memory.recall("Where does Ben work?", limit=1, when=When(true_at=then))) == ["ended"]
+    assert "wrong" not in ids(memory.recall("What does Ben play?", when=When(true_at=then)))
 
 
-@pytest.mark.parametrize("name", ["period", "near"])
-def test_the_wrong_kind_of_thing_is_refused(memory: memorata.Engine, name: str) -> None:
-    with pytest.raises(InvalidArgument, match=name):
-        memory.recall("tea", **{name: "yesterday"})  # type: ignore[arg-type]
+def test_the_wrong_kind_of_thing_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match=r"near must be a Place, such as .*, got \(1, 2\)"):
+        Query("tea", near=(1, 2))  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match=r"period must be a Period, such as Period\(start, end\)"):
+        When(period="2026")  # type: ignore[arg-type]
 
 
 def test_a_given_period_needs_no_words(memory: memorata.Engine) -> None:
     memory.remember("We repaired the roof.", id="roof")
     day = Period(NOW - timedelta(hours=6), NOW)
-    assert ids(memory.recall("", period=day)) == ["roof"]
+    assert ids(memory.recall("", when=When(period=day))) == ["roof"]

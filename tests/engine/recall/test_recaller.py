@@ -16,6 +16,7 @@ from memorata.engine.recall.recaller import Recaller
 from memorata.engine.recipes import recipe
 from memorata.engine.write.names import NameIndex
 from memorata.model.errors import ModelCorrupt
+from memorata.model.query import Query, When
 from memorata.text import RuleAnchors, RuleClassifier
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -66,10 +67,10 @@ def test_a_recall_as_of_a_time_walks_the_graph_of_then() -> None:
         moment[0] = NOW + timedelta(days=1)
         memory.correct(old.id, "The pump is red", entities=["Unit 7"])
         only_paths = {"graph": "paths", "vector_pool": 0}
-        then = memory.recall("Anna", recipe="semstreams", changes=only_paths, as_of=NOW)
+        then = memory.recall("Anna", recipe={"base": "semstreams", **only_paths}, when=When(as_of=NOW))
         # By the relation of then to the memory of then; the relation has gone with what it rested on.
         assert [hit.memory.content for hit in then] == ["Anna is here", "The pump is blue"]
-        now = memory.recall("Anna", recipe="semstreams", changes=only_paths)
+        now = memory.recall("Anna", recipe={"base": "semstreams", **only_paths})
         assert [hit.memory.content for hit in now] == ["Anna is here"]
 
 
@@ -110,7 +111,7 @@ def test_a_re_ranker_that_fails_is_said_and_the_question_answered() -> None:
 
     with memorata.open(":memory:", embedder="lexical", reranker=Broken(), clock=lambda: NOW) as memory:
         memory.remember("green tea")
-        answer = memory.recall("green tea", changes={"rerank_depth": 5})
+        answer = memory.recall("green tea", recipe={"rerank_depth": 5})
     assert len(answer) == 1
     assert answer.degraded == (
         "the re-ranker failed, so nothing was re-ranked: its file is not the pinned one",
@@ -128,8 +129,8 @@ def test_sessions_come_with_the_memories_that_speak_for_them() -> None:
     ]
     with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
         memory.remember_many(said)
-        found = memory.recall("green tea", sessions=True, limit=2)
-        single = memory.recall("green tea", limit=6, changes={"text_depth": 0})
+        found = memory.recall(Query("green tea", sessions=True), limit=2)
+        single = memory.recall("green tea", limit=6, recipe={"text_depth": 0})
     scores = {hit.memory.id: hit.score for hit in single}
     assert found.sessions[0].session == "tea"
     assert len(found.sessions) == 2
@@ -145,7 +146,7 @@ def test_a_budget_cuts_sessions_where_it_cuts_their_memories() -> None:
     said = [{"content": f"green tea {word}", "source": {"session": word}} for word in ("cup", "pot", "leaf")]
     with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
         memory.remember_many(said)
-        found = memory.recall("green tea", sessions=True, limit=3, budget=8)
+        found = memory.recall(Query("green tea", sessions=True), limit=3, budget=8)
     assert found.omitted == 3 - len(found.hits) > 0
     assert [hit for each in found.sessions for hit in each.hits] == list(found.hits)
 
@@ -181,7 +182,7 @@ def test_a_question_that_asks_nothing_finds_nothing_by_its_meaning(query: str, f
         answer = memory.recall(query)
         assert (len(answer.hits), answer.degraded) == (found, ())
         # Whoever brings a vector has said what is meant.
-        assert len(memory.recall(query, vector=_Alike().embed_query(""))) == 1
+        assert len(memory.recall(Query(query, vector=_Alike().embed_query("")))) == 1
 
 
 @pytest.mark.parametrize("start", ["The harbour is lovely. ", "(The harbour is lovely!) ", "港口很美。"])

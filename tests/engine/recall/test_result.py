@@ -77,6 +77,5 @@ def test_plain_data_holds_everything() -> None:
         "aliases": {},
         "meant": [],
         "sessions": [],
-        "standing": [],
     }
     assert "explanation" not in answer.as_dict()["hits"][0]

@@ -24,7 +24,7 @@ def test_nothing_supports_nothing() -> None:
 
 
 def test_it_is_the_mean_of_what_meaning_and_words_say_of_the_best(engine: Engine) -> None:
-    found = engine.recall("Which tea does Anna prefer?", changes={"least_match": 0.0})
+    found = engine.recall("Which tea does Anna prefer?", recipe={"least_match": 0.0})
     trace = found.trace
     assert trace is not None
     legs = {

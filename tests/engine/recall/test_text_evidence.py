@@ -188,7 +188,7 @@ def test_what_the_text_says_is_in_the_score_and_its_explanation() -> None:
             source = Source(speaker=speaker, session="s", position=position)
             memory.remember(content, source=source)
         plain, read = (
-            memory.recall("Why does Melanie run?", changes={"text_depth": depth}) for depth in (0, 20)
+            memory.recall("Why does Melanie run?", recipe={"text_depth": depth}) for depth in (0, 20)
         )
     scores = {hit.id: hit.score for hit in plain}
     best = max(scores.values())

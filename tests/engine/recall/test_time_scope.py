@@ -8,6 +8,7 @@ import pytest
 
 import memorata
 from memorata.model import InvalidArgument, Period
+from memorata.model.query import When
 from memorata.rank.temporal import nearness
 
 NOW = datetime(2026, 11, 17, 12, tzinfo=UTC)  # a Tuesday
@@ -123,25 +124,25 @@ def test_the_explanation_says_what_the_time_did(memory: memorata.Engine) -> None
 def test_no_period_no_word_of_it(memory: memorata.Engine) -> None:
     dinners(memory, soup=6)
     assert memory.recall("What did we have for dinner?").period is None
-    assert memory.recall("dinner last week", changes={"temporal": "none"}).period is None
+    assert memory.recall("dinner last week", recipe={"temporal": "none"}).period is None
 
 
 def test_since_and_until_leave_out_the_rest(memory: memorata.Engine) -> None:
     dinners(memory, fish=1, soup=6, cake=60)
     memory.remember("We planned a dinner.", id="plan", created_at=NOW, valid_from=NOW + 30 * DAY)
     ask = "What about dinner?"
-    assert set(ids(memory.recall(ask, since=NOW - 7 * DAY))) == {"fish", "soup", "plan"}
-    assert set(ids(memory.recall(ask, until=NOW - 5 * DAY))) == {"soup", "cake"}
-    assert ids(memory.recall(ask, since=NOW - 7 * DAY, until=NOW - 5 * DAY)) == ["soup"]
-    assert ids(memory.recall(ask, since=NOW - 6 * DAY, until=NOW - 6 * DAY)) == []
+    assert set(ids(memory.recall(ask, when=When(since=NOW - 7 * DAY)))) == {"fish", "soup", "plan"}
+    assert set(ids(memory.recall(ask, when=When(until=NOW - 5 * DAY)))) == {"soup", "cake"}
+    assert ids(memory.recall(ask, when=When(since=NOW - 7 * DAY, until=NOW - 5 * DAY))) == ["soup"]
+    assert ids(memory.recall(ask, when=When(since=NOW - 6 * DAY, until=NOW - 6 * DAY))) == []
     with pytest.raises(InvalidArgument, match="since"):
-        memory.recall(ask, since=datetime(2026, 1, 1))
+        memory.recall(ask, when=When(since=datetime(2026, 1, 1)))
 
 
 def test_an_empty_namespace_has_nothing_of_any_time(memory: memorata.Engine) -> None:
     found = memory.recall("What did we do last week?")
     assert ids(found) == []
-    assert memory.recall("tea", since=NOW).hits == ()
+    assert memory.recall("tea", when=When(since=NOW)).hits == ()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from memorata.engine.recall.log import DAY, RANK, UNCHANGED_COLUMNS, TraceColumn
 from memorata.index.record import MACHINE, RECORD, SPEAKER
 from memorata.model.entity import Place
 from memorata.model.memory import Source
+from memorata.model.query import Query
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -39,7 +40,7 @@ def test_columns_hold_what_the_candidates_were_ranked_by(engine: Engine) -> None
             {"id": "d", "content": "rain"},
         ]
     )
-    found = engine.recall("green tea", changes={"text_depth": 0})
+    found = engine.recall("green tea", recipe={"text_depth": 0})
     assert found.trace is not None
     (down,) = trace_columns([found.trace])
     column = {name: down.values[:, place].tolist() for place, name in enumerate(down.columns)}
@@ -87,7 +88,7 @@ def test_a_leg_whose_scores_do_not_tell_its_order_keeps_its_ranks(engine: Engine
 def test_what_a_fusion_left_out_is_not_in_its_columns(engine: Engine) -> None:
     near = Place(48.0, 2.0)
     engine.remember_many(["green tea", {"content": "rain", "place": near}])
-    found = engine.recall("green tea", recipe="openvault", near=near)
+    found = engine.recall(Query("green tea", near=near), recipe="openvault")
     assert found.trace is not None
     (down,) = trace_columns([found.trace])
     assert down.values.shape == (len(down.slots), len(down.columns))

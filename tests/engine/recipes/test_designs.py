@@ -24,7 +24,7 @@ def memory() -> Iterator[Engine]:
 
 
 def recall(memory: Engine, query: str, recipe: str = "balanced", **changes: object) -> RecallResult:
-    return memory.recall(query, recipe=recipe, changes=changes)
+    return memory.recall(query, recipe={"base": recipe, **changes})
 
 
 @pytest.mark.parametrize("adverb", ["usually", "normally"])

@@ -49,7 +49,7 @@ def test_every_item_has_its_row_of_six_cells() -> None:
 
 
 def test_parameters_and_recipes_exist() -> None:
-    reached = (r'changes=\{"(\w+)"', r"--set (\w+)=", r"parameters\.(\w+)", r"control `(\w+)`")
+    reached = (r'recall\(recipe=\{"(\w+)"', r"--set (\w+)=", r"parameters\.(\w+)", r"control `(\w+)`")
     for column, expression in enumerate(reached, 1):
         found = named(column, expression)
         assert found

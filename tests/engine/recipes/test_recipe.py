@@ -10,6 +10,7 @@ import memorata
 from memorata.engine import PARAMETERS, RECIPES, Engine, Recipe
 from memorata.model import InvalidArgument, Place
 from memorata.model.parameter import Parameter
+from memorata.model.query import Query
 from memorata.rank import FUSIONS
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -107,7 +108,7 @@ def test_a_parameter_that_cannot_act_is_refused_and_would_have_changed_nothing(
     recipe, query = RECIPES[name], 'Whom did Bruno Silva meet "at lunch" last month?'
 
     def found(changed: Recipe) -> list[tuple[str, float]]:
-        hits = talk.recall(query, recipe=changed, near=Place(48.05, 2.0), gate=True)
+        hits = talk.recall(Query(query, near=Place(48.05, 2.0)), recipe=changed)
         return [(hit.memory.id, hit.score) for hit in hits]
 
     before = found(recipe)
@@ -115,7 +116,7 @@ def test_a_parameter_that_cannot_act_is_refused_and_would_have_changed_nothing(
         change = {parameter.name: other_value(parameter, getattr(recipe, parameter.name))}
         if where := replace(recipe, **change).missing(parameter.name):
             with pytest.raises(InvalidArgument, match=re.escape(f"it acts only where {where}")):
-                talk.recall(query, recipe=name, changes=change)
+                talk.recall(query, recipe={"base": name, **change})
             assert found(replace(recipe, **change)) == before, parameter.name
 
 

@@ -71,7 +71,7 @@ def test_a_threshold_is_carried_over_to_the_embedder_in_use_and_can_be_had_liter
         memory.remember_many([{"content": fact, "confidence": 0.9} for fact in facts])
         for question, fact in zip(questions, facts, strict=True):
             assert [hit.memory.content for hit in memory.recall(question, recipe="haia")] == [fact]
-        literal = memory.recall("What does Anna drink?", recipe="haia", changes={"reference_noise": 0.0})
+        literal = memory.recall("What does Anna drink?", recipe={"base": "haia", "reference_noise": 0.0})
         assert literal.hits == ()
         assert literal.rejected is not None
         assert [missed.least for missed in literal.rejected.missed] == [0.75]

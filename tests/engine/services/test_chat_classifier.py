@@ -82,7 +82,7 @@ def test_a_recall_follows_the_model_and_says_where_it_could_not(says: Says) -> N
         changes = {"weighting": "query", "least_similarity": 0.0}
         query = "green tea from Kyoto"
         similarity = memory.recall(query, recipe="vector").hits[0].score
-        weighed = memory.recall(query, recipe="haia", changes=changes)
+        weighed = memory.recall(query, recipe={"base": "haia", **changes})
         assert weighed.hits[0].score == pytest.approx(0.70 * similarity + 0.30 * 0.5)
         assert (weighed.degraded, len(asked)) == ((), 1)
         says(ServiceUnreachable("away"))

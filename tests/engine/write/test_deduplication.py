@@ -21,6 +21,7 @@ from memorata.engine.write.deduplication import Deduplicator, _Candidate
 from memorata.index import openings
 from memorata.index.index import Index
 from memorata.model.errors import EmbedderError, InvalidArgument
+from memorata.model.query import Query
 from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
 from memorata.store.store import Store as ConcreteStore
@@ -504,7 +505,7 @@ def test_near_repeats_are_taken_where_vectors_are_compared_as_bytes() -> None:
             for alike in _ALIKE:
                 assert memory.remember(alike(text), vector=row).content in (text, alike(text))
             assert memory.remember(f"{text}!", vector=row).id == first.id
-            found = memory.recall(text, vector=row, recipe="vector", limit=50)
+            found = memory.recall(Query(text, vector=row), recipe="vector", limit=50)
             assert found.hits[0].score <= 1.0
 
 

@@ -117,4 +117,4 @@ def test_an_open_gate_brings_as_many_as_are_asked_for(memory: Engine) -> None:
     for content in ("Anna drinks tea.", "Bob plays the cello.", "It rained in Porto."):
         memory.remember(content)
     assert len(memory.recall("tea", limit=3).hits) < 3
-    assert len(memory.recall("tea", limit=3, gate=False).hits) == 3
+    assert len(memory.recall("tea", limit=3, min_confidence=0).hits) == 3

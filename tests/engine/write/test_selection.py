@@ -11,6 +11,7 @@ import memorata
 from memorata import Engine
 from memorata.model import InvalidArgument
 from memorata.model.errors import MemoryNotFound
+from memorata.model.query import When
 
 ITEMS: list[dict[str, Any]] = [
     {"id": "rain", "content": "It rained in Lisbon.", "category": "weather"},
@@ -91,7 +92,7 @@ def test_a_given_vector_is_what_the_memory_is_found_by(memory: Engine) -> None:
             {"content": "Vbnm.", "id": "three"},
         ]
     )
-    found = memory.recall("dogs bark loudly", gate=False, limit=2)
+    found = memory.recall("dogs bark loudly", limit=2, min_confidence=0)
     assert {hit.memory.id for hit in found} == {"one", "two"}
     assert all(hit.memory.embedder == memory.embedder.name for hit in found)
     assert memory.recall("Vbnm").hits[0].memory.id == "three"
@@ -138,12 +139,14 @@ def test_times_may_be_texts_in_every_verb(memory: Engine) -> None:
     relation = memory.entities.relate("Anna", "knows", "Bob", valid_from=day)
     assert relation.valid_from == moment
     assert not memory.entities.relations("Anna", as_of="2020-01-01")
-    recalled = memory.recall("who moved yesterday?", now="2026-05-08T12:00:00+02:00", since=day, until=after)
+    recalled = memory.recall(
+        "who moved yesterday?", when=When(now="2026-05-08T12:00:00+02:00", since=day, until=after)
+    )
     assert {hit.memory.content for hit in recalled} == {"Anna moved.", "Bob moved."}
     assert recalled.period is not None
     assert recalled.period.start == datetime(2026, 5, 6, 22, tzinfo=UTC)
-    assert not memory.recall("who moved?", as_of="2020-01-01").hits
-    assert memory.recall("who moved?", true_at="2026-06-01").hits
+    assert not memory.recall("who moved?", when=When(as_of="2020-01-01")).hits
+    assert memory.recall("who moved?", when=When(true_at="2026-06-01")).hits
     assert len(memory.graph.timeline(start=day, end="2026-05-08")) == 2
     assert memory.feedback.recalls(since="2020-01-01")
     assert memory.forget(filter={"created_at": {"<=": day}}, dry_run=True)

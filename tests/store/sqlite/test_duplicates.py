@@ -25,7 +25,7 @@ def test_records_agree_with_rows_after_every_step(tmp_path: Path) -> None:
         assert [hit.memory.id for hit in memory.recall("tea")] == [third.id]
         store.duplicates.undo_run("default", run.number, NOW + timedelta(days=1))
         assert memory.admin.check() == []
-        assert len(memory.recall("tea", changes={"deduplicate": False})) == 3
+        assert len(memory.recall("tea", recipe={"deduplicate": False})) == 3
 
 
 def test_another_process_sees_repeats_at_once(tmp_path: Path) -> None:
@@ -33,9 +33,9 @@ def test_another_process_sees_repeats_at_once(tmp_path: Path) -> None:
     with memorata.open(path, embedder="lexical", duplicates="off") as one:
         first, second = one.remember_many(["tea", "tea"])
         with memorata.open(path, embedder="lexical") as other:
-            assert len(other.recall("tea", changes={"deduplicate": False})) == 2
+            assert len(other.recall("tea", recipe={"deduplicate": False})) == 2
             one.store.duplicates.repeat("default", [Repeat(second.id, first.id, "exact", "again", NOW)])
-            assert len(other.recall("tea", changes={"deduplicate": False})) == 1
+            assert len(other.recall("tea", recipe={"deduplicate": False})) == 1
             assert [memory.id for memory in other.store.duplicates.replaced("default", [first.id])] == [
                 second.id
             ]

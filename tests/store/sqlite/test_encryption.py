@@ -79,7 +79,7 @@ def test_copies_and_purges_stay_encrypted(file: Path, tmp_path: Path) -> None:
         memory.store.backup(tmp_path / "copy.db")
         memory.purge(memory.recall("blueprints").hits[0].memory.id)
         assert not memory.store.statistics()["unfinished_purge"]
-        assert memory.recall("blueprints", gate=False).hits[0].memory.content != SECRET
+        assert memory.recall("blueprints", min_confidence=0).hits[0].memory.content != SECRET
     assert b"blueprints" not in bytes_of(tmp_path)
     with opened(tmp_path / "copy.db") as copy:
         assert copy.recall("blueprints").hits[0].memory.content == SECRET

@@ -16,6 +16,7 @@ import memorata
 from memorata.engine.engine import Engine
 from memorata.index import segments
 from memorata.model.errors import PurgeUnfinished, StoreUnavailable
+from memorata.model.query import Query
 from memorata.store.dialects import SqliteStore
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.database import erase
@@ -107,7 +108,7 @@ def test_a_session_is_kept_as_long_as_a_memory_is_of_it(tmp_path: Path) -> None:
         assert left_of(tmp_path / "m.db", {"zqfirst", "zqsecond"}) == {"zqfirst"}
         memory.remember("tea ddd", id="d", source={"session": "zqthird"})
         assert memory.admin.check() == []
-        found = memory.recall("tea", sessions=True)
+        found = memory.recall(Query("tea", sessions=True))
         assert sorted(hit.memory.id for hit in found.hits) == ["b", "d"]
 
 

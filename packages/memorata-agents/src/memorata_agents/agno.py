@@ -82,8 +82,7 @@ class MemorataKnowledge:
             filter={str(Field("metadata", (name,))): value for name, value in filters.items()}
             if filters
             else None,
-            gate=self.min_confidence is not None,
-            min_confidence=self.min_confidence,
+            min_confidence=self.min_confidence or 0,
         )
         return [
             Document(

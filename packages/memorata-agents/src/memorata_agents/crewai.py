@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from memorata import Query
 from memorata.extend.conversation import recalled_text
 from memorata.extend.errors import MemoryNotFound, MissingExtra
 from memorata.extend.filters import Field
@@ -82,13 +83,12 @@ class MemorataStorage:
     ) -> list[tuple[MemoryRecord, float]]:
         """Return the records closest to a vector with their cosines, best first."""
         result = self.engine.recall(
-            "",
-            vector=self._vector(query_embedding),
+            Query("", vector=self._vector(query_embedding)),
             recipe="vector",
-            gate=False,
             limit=limit,
             namespace=self.namespace,
             filter=_conditions(scope_prefix, categories, metadata_filter),
+            min_confidence=0,
         )
         return [(_record(hit.memory), hit.score) for hit in result.hits if hit.score >= min_score]
 

@@ -95,8 +95,7 @@ class MemorataMemoryService(BaseMemoryService):
             query,
             limit=self.limit,
             namespace=path,
-            gate=self.min_confidence is not None,
-            min_confidence=self.min_confidence,
+            min_confidence=self.min_confidence or 0,
         )
         return SearchMemoryResponse(memories=[_entry(hit.memory) for hit in result.hits])
 

@@ -128,8 +128,7 @@ class MemorataStore(BaseStore):
                 limit=end,
                 namespace=self.namespace,
                 filter=conditions,
-                gate=self.min_confidence is not None,
-                min_confidence=self.min_confidence,
+                min_confidence=self.min_confidence or 0,
             ).hits
             scored = [(hit.memory, float(hit.score)) for hit in hits]
         else:

@@ -42,8 +42,7 @@ class MemorataRetriever(BaseRetriever):
             query_bundle.query_str,
             limit=self._limit,
             namespace=self._namespace,
-            gate=self._min_confidence is not None,
-            min_confidence=self._min_confidence,
+            min_confidence=self._min_confidence or 0,
         )
         return [
             NodeWithScore(

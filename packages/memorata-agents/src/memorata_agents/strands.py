@@ -55,8 +55,7 @@ class MemorataMemoryStore:
             query,
             limit=(options or {}).get("max_search_results") or self.max_search_results,
             namespace=self.namespace,
-            gate=self.min_confidence is not None,
-            min_confidence=self.min_confidence,
+            min_confidence=self.min_confidence or 0,
         )
         return [
             MemoryEntry(

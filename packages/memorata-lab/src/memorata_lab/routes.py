@@ -62,7 +62,8 @@ def recall(context: UnkeyedWriteContext, name: Name, body: schemas.ExperimentRec
     """Recall with the variant of a user, and log the exposure."""
     if body.recipe is not None or body.parameters:
         raise InvalidArgument("recipe", body.recipe, "left out: the experiment sets it")
-    result = Experiments(context.engine).recall(name, body.user, body.query, **body.options())
+    arguments = body.arguments() | {"recipe": None}
+    result = Experiments(context.engine).recall(name, body.user, **arguments)
     return recall_json(result, explain=body.explain)
 
 

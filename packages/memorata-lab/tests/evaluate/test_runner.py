@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import memorata
+from memorata import When
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.engine import RECIPES, Engine, Recipe
 from memorata.engine import open as open_engine
@@ -363,7 +364,7 @@ def engine() -> Iterator[Engine]:
 
 
 def scores(engine: Engine, recipe: Recipe) -> dict[str, float]:
-    hits = engine.recall(QUESTION, recipe=recipe, limit=50, now=NOW).hits
+    hits = engine.recall(QUESTION, recipe=recipe, limit=50, when=When(now=NOW)).hits
     return {hit.memory.id: hit.score for hit in hits}
 
 

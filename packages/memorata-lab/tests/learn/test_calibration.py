@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorata import Query
 from memorata.engine import Engine
 from memorata.engine.recipes import Recipe
 from memorata.model.errors import InvalidArgument, NotEnoughData
@@ -153,11 +154,11 @@ def test_a_hit_has_its_own_probability_wherever_it_stands(engine: Engine, ask: A
         mixed = Experiments(engine).recall("both", user, "what of thingav?", limit=2)
         assert probabilities(engine, mixed) == expected
     # What too few samples found is left out, and what stays keeps its number.
-    sure = engine.recall("what of thingav?", limit=1, changes={"samples": 2, "least_support": 0.5})
+    sure = engine.recall("what of thingav?", limit=1, recipe={"samples": 2, "least_support": 0.5})
     assert probabilities(engine, sure) == pytest.approx({"thingaw": 0.8})
     assert probabilities(engine, replace(sure, hits=sure.hits[1:])) == {}
     changes = {"samples": 2, "least_support": 0.6}
-    some = engine.recall("what of thingav?", variants=["thingaw"], limit=3, changes=changes)
+    some = engine.recall(Query("what of thingav?", variants=["thingaw"]), limit=3, recipe=changes)
     assert len(some) < 3
     assert set(probabilities(engine, some)) <= {hit.memory.id for hit in some}
 

@@ -131,7 +131,7 @@ def test_lists_of_two_rankings_find_it_with_fewer_questions(engine: Engine, cloc
 def test_one_list_is_one_recall(engine: Engine) -> None:
     shut = Variant("shut", 0.5, {"least_similarity": 0.99, "least_match": 1.0})
     Experiments(engine).create("gate", [shut, Variant("open", 0.5)], method="interleave")
-    alone = engine.recall("what of thingav?", changes=dict(shut.settings))
+    alone = engine.recall("what of thingav?", recipe=dict(shut.settings))
     assert alone.rejected is not None
     found = Experiments(engine).recall("gate", "ann", "what of thingav?", limit=3)
     # What the second found is shown, so nothing was turned away; and the log knows of one question.
@@ -149,10 +149,10 @@ def test_one_list_is_one_recall(engine: Engine) -> None:
 @pytest.mark.parametrize("method", ["split", "interleave"])
 def test_nobody_changes_what_a_variant_does(engine: Engine, method: str) -> None:
     Experiments(engine).create("share", TWO, method=method)
-    for option in ({"recipe": "fast"}, {"changes": {"vector_weight": 0.3}}):
-        with pytest.raises(InvalidArgument, match="must be left out: the experiment says how to recall"):
+    for option in ({"recipe": "fast"}, {"recipe": {"vector_weight": 0.3}}):
+        with pytest.raises(InvalidArgument, match="must be left out: the experiment sets it"):
             Experiments(engine).recall("share", "ann", "what of thingav?", **option)
-    assert Experiments(engine).recall("share", "ann", "what of thingav?", recipe=None, changes={}).hits
+    assert Experiments(engine).recall("share", "ann", "what of thingav?", recipe=None).hits
     assert len(engine.store.exposures.list("default", "share")) == 0  # they wait to be written with the log
     engine.recall_log.flush()
     assert len(engine.store.exposures.list("default", "share")) == 1

@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from memorata import Query
 from memorata.engine import RECIPES, Engine
 from memorata.engine import open as open_engine
 from memorata.engine.recall.log import Logging
@@ -76,7 +77,7 @@ def exact(recipe: str) -> bool:
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if exact(name)])
 def test_as_logged_it_comes_out_as_it_was(engine: Engine, name: str) -> None:
-    asked = [engine.recall(question, recipe=name, near=Place(48.5, 2.0) if place else None).id
+    asked = [engine.recall(Query(question, near=Place(48.5, 2.0) if place else None), recipe=name).id
              for place in (False, True) for question in QUESTIONS]  # fmt: skip
     for recall in engine.feedback.recalls(ids=tuple(asked)):
         order = order_of(recall, logged_recipe(recall))

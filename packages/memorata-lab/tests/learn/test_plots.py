@@ -82,7 +82,7 @@ def test_the_same_data_gives_the_same_file(tmp_path: Path) -> None:
 
 def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'memorata\[plots\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'packages/memorata-lab\[plots\]'"):
         draw_drift(weeks(2), tmp_path / "drift.png")
 
 

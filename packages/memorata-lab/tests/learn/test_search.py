@@ -173,7 +173,7 @@ def test_the_declared_parameters_of_a_recipe_are_a_space() -> None:
 
 def test_without_optuna_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'memorata\[tune\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'packages/memorata-lab\[tune\]'"):
         optimise(hill, SPACE, NOW, GROUPS)
 
 

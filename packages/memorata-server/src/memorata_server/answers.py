@@ -189,9 +189,6 @@ class RecallAnswer(BaseModel):
         description="Words of the query that were read as the name of a speaker, and of which one."
     )
     meant: list[str] = Field(description="The entities that pronouns of the query were taken to mean.")
-    standing: list[MemoryAnswer] = Field(
-        description="Memories that hold for every query, where the request asked for them."
-    )
 
 
 class BriefingItemAnswer(BaseModel):

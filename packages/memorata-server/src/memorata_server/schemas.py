@@ -23,6 +23,7 @@ from pydantic import (
 
 from memorata import Period, Place
 from memorata.extend.errors import InvalidArgument, NotGiven
+from memorata.extend.json import recall_arguments
 from memorata.extend.model import both_given
 
 MAX_TEXT: Final = 100_000
@@ -268,14 +269,10 @@ class RecallRequest(RequestBody):
         None, description="How many tokens the hits may take together."
     )
     explain: Flag = Field(False, description="Explain the score of every hit.")
-    gate: Flag = Field(True, description="Leave out candidates below the thresholds of the gate.")
     min_confidence: Annotated[float, Field(strict=True, ge=0, le=1)] | None = Field(
         None,
         description="The least confidence of the result; below it the hits are in `refused`. "
-        "Without it, what the recipe requires.",
-    )
-    standing: Annotated[int, Field(strict=True, ge=0, le=MAX_BUDGET)] = Field(
-        0, description="Tokens for what holds for every query: pinned memories, instructions, preferences."
+        "Without it, what the recipe requires; with 0 nothing is refused.",
     )
     variants: list[Annotated[str, Field(max_length=MAX_QUERY)]] = Field(
         [],
@@ -295,19 +292,17 @@ class RecallRequest(RequestBody):
                 raise both_given(names[1], names[0], values[names[1]])
         return values
 
-    def options(self) -> dict[str, Any]:
-        """Return the other arguments of the engine's `recall`; not the recipe."""
-        arguments = {name: getattr(self, name) for name in _RECALL_ARGUMENTS}
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the engine's `recall`."""
+        fields = {name: getattr(self, name) for name in _RECALL_FIELDS}
         if self.period is not None:
-            arguments["period"] = Period(self.period.start, self.period.end)
+            fields["period"] = Period(self.period.start, self.period.end)
         if self.near is not None:
-            arguments["near"] = Place(self.near.lat, self.near.lon, self.near.name)
-        return arguments
+            fields["near"] = Place(self.near.lat, self.near.lon, self.near.name)
+        return recall_arguments(self.query, fields)
 
 
-_RECALL_ARGUMENTS: Final = RecallRequest.model_fields.keys() - {
-    "query", "namespaces", "inherit", "recipe", "parameters", "explain",
-}  # fmt: skip
+_RECALL_FIELDS: Final = RecallRequest.model_fields.keys() - {"query", "namespaces", "inherit", "explain"}
 
 
 class NewLink(RequestBody):

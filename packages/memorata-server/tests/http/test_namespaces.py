@@ -40,7 +40,12 @@ def test_a_key_must_be_for_every_namespace_that_is_touched(
 ) -> None:
     filled.namespaces.link("style", namespace="acme/api")
     client = open_client(required=True, token=token(filled, "acme/api"))
-    asked = {"query": "deploy, indent, written", "namespaces": ["acme/api"], "inherit": True, "gate": False}
+    asked = {
+        "query": "deploy, indent, written",
+        "namespaces": ["acme/api"],
+        "inherit": True,
+        "min_confidence": 0.0,
+    }
     answer = client.post("/v1/recall?namespace=acme/api", json=asked).json()
     assert {hit["memory"]["namespace"] for hit in answer["hits"]} == {"acme/api"}
     assert "2 of 3 namespaces are left out, for they may not be read" in answer["degraded"]

@@ -73,8 +73,7 @@ def test_an_answer_is_the_one_json_form_of_a_result(
 
     monkeypatch.setattr(Engine, "recall", noted)
     monkeypatch.setattr(recall, "fast_json", encoder)
-    body = client.post("/v1/recall", json={"query": "Anna oolong", "standing": 100}).json()
-    assert body["standing"], "what is pinned"
+    body = client.post("/v1/recall", json={"query": "Anna oolong"}).json()
     assert body["hits"][0]["memory"]["metadata"]["number"] == number
     assert body == json.loads(json_bytes(recall_json(results[0])))
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from memorata.engine.namespaces import Link
 from memorata.engine.recall.result import RecallResult, within_budget
 from memorata.model import checks
 from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import PRIVATE
+from memorata.model.query import Query
+
+if TYPE_CHECKING:
+    from memorata.engine.namespaces import Link
 
 MAX_NAMESPACES: Final = 100
 """Namespaces that one recall may touch."""
@@ -83,7 +86,7 @@ def _inherited(named: Iterable[str], links: Callable[[str], Iterable[Link]]) -> 
 
 def recall_across(
     recall: Callable[..., RecallResult],
-    query: str,
+    query: str | Query,
     namespaces: Mapping[str, Condition],
     allows: Callable[[str], bool] | None,
     *,
@@ -117,7 +120,6 @@ def recall_across(
         degraded=(*dict.fromkeys(note for result in results for note in result.degraded), *notes),
         rejected=None if hits else best.rejected,
         refused=tuple(refused),
-        standing=tuple({memory.id: memory for result in results for memory in result.standing}.values()),
         milliseconds={
             step: sum(result.milliseconds.get(step, 0.0) for result in results) for step in best.milliseconds
         },

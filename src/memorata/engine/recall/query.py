@@ -15,14 +15,13 @@ from memorata.embed.port import Reranker, Vectors
 from memorata.embed.token_table import TokenTable
 from memorata.engine.recipes import Recipe
 from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
-from memorata.index.codes import Floats
 from memorata.index.index import Index
 from memorata.model import checks
 from memorata.model.checks import FloatArray
 from memorata.model.entity import Period, Place
-from memorata.model.errors import InvalidArgument
 from memorata.model.hit import Explanation
 from memorata.model.memory import Memory
+from memorata.model.query import Query, When
 from memorata.store.entries import Terms
 from memorata.text.analysers import Analyser, roots, term_counts
 from memorata.text.known_names import alias_of
@@ -76,7 +75,7 @@ class Request:
     period: Period | None
     near: Place | None
     budget: int | None
-    vector: Floats | None
+    vector: checks.Numbers | None
     since: datetime | None = None
     until: datetime | None = None
     conversation: tuple[str, ...] = ()
@@ -87,47 +86,37 @@ class Request:
     @classmethod
     def of(
         cls,
-        query: str,
+        query: Query,
         namespace: str,
         recipe: Recipe,
         now: datetime,
+        when: When,
         *,
         id: str,
         limit: int,
-        sessions: bool,
-        fresh: bool,
-        gate: bool,
         filter: Mapping[str, Any] | None,
-        as_of: checks.Instant | None,
-        true_at: checks.Instant | None,
-        since: checks.Instant | None,
-        until: checks.Instant | None,
-        period: Period | None,
-        near: Place | None,
         budget: int | None,
-        vector: Floats | None,
         history: Sequence[str],
     ) -> Request:
         """Return the request of a caller's arguments; raise :class:`InvalidArgument` for a bad one."""
-        condition = parsed_filter(filter)
         return cls(
-            text=checks.writable("query", query),
+            text=query.text,
             limit=checks.whole("limit", limit),
-            sessions=checks.flag("sessions", sessions),
+            sessions=query.sessions,
             namespace=namespace,
-            recipe=recipe if checks.flag("gate", gate) else recipe.ungated(),
-            filter=condition,
+            recipe=recipe,
+            filter=parsed_filter(filter),
             now=now,
-            as_of=checks.optional_instant("as_of", as_of),
-            true_at=checks.optional_instant("true_at", true_at),
-            period=_of_type("period", period, Period),
-            near=_of_type("near", near, Place),
+            as_of=checks.optional_instant("as_of", when.as_of),
+            true_at=checks.optional_instant("true_at", when.true_at),
+            period=when.period,
+            near=query.near,
             budget=None if budget is None else checks.whole("budget", budget),
-            vector=vector,
-            since=checks.optional_instant("since", since),
-            until=checks.optional_instant("until", until),
+            vector=query.vector,
+            since=checks.optional_instant("since", when.since),
+            until=checks.optional_instant("until", when.until),
             conversation=tuple(checks.writable(f"history[{at}]", turn) for at, turn in enumerate(history)),
-            fresh=checks.flag("fresh", fresh),
+            fresh=when.fresh,
             id=id,
         )
 
@@ -155,14 +144,6 @@ class Request:
         return trusted if self.filter is None else And((self.filter, trusted))
 
 
-def moment_of(now: checks.Instant | None, clock: Callable[[], datetime]) -> datetime:
-    """Return the moment of a query with its time zone, which sets when the days begin that it names."""
-    if now is None:
-        return clock()
-    moment = checks.zoned("now", now) if isinstance(now, str) else now
-    return checks.instant("now", moment).astimezone(moment.tzinfo)
-
-
 def parsed_filter(data: Mapping[str, Any] | None) -> Filter | None:
     """Return the condition that plain data describes; None for none."""
     if data is None:
@@ -171,13 +152,6 @@ def parsed_filter(data: Mapping[str, Any] | None) -> Filter | None:
     from memorata.store.filters import parse
 
     return parse(data)
-
-
-def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:
-    """Return a value of a type, or None; else raise with an example."""
-    if value is not None and not isinstance(value, kind):
-        raise InvalidArgument(name, value, f"a {kind.__name__}, such as {_EXAMPLES[kind.__name__]}")
-    return value
 
 
 @frozen

@@ -165,8 +165,6 @@ class RecallResult:
         A word in quotation marks is never read so.
     meant
         The names that the pronouns of the query were taken for, by the conversation before it.
-    standing
-        Memories that hold for every query, where requested: pinned ones, instructions, preferences.
     """
 
     hits: tuple[Hit, ...]
@@ -187,7 +185,6 @@ class RecallResult:
     aliases: Mapping[str, str] = field(default_factory=dict)
     meant: tuple[str, ...] = ()
     history: tuple[Earlier, ...] = ()
-    standing: tuple[Memory, ...] = ()
     estimates: Estimates | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -240,11 +237,10 @@ class RecallResult:
                 if explain:
                     data["explanation"] = hit.explanation.as_dict()
                 result[key].append(data)
-        result["standing"] += [{"id": memory.id, "content": memory.content} for memory in self.standing]
         return result
 
     def without_memories(self) -> dict[str, Any]:
-        """Return the result as plain data with empty lists for `hits`, `refused` and `standing`."""
+        """Return the result as plain data with empty lists for `hits` and `refused`."""
         return {
             "recall_id": self.id,
             "confidence": self.confidence,
@@ -271,7 +267,6 @@ class RecallResult:
             "period": None if self.period is None else self.period.as_dict(),
             "aliases": dict(self.aliases),
             "meant": list(self.meant),
-            "standing": [],
         }
 
 

@@ -427,7 +427,7 @@ def event_reference(text: str) -> EventReference | None:
     """Return the first time that a text names by an event; None if it names none.
 
     >>> event_reference("What did I buy before my trip to Porto?")
-    EventReference(start=15, end=38, bound='before', event='trip to Porto')
+    EventReference(start=15, end=38, bound='before', event='trip to Porto', clause=False)
     >>> event_reference("What did I eat before dinner?") is None
     True
     """

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import memorata
-from memorata import Engine, RecallResult, Recipe, __version__
+from memorata import Engine, Query, RecallResult, Recipe, When, __version__
 from memorata import open as open_engine
 from memorata.extend import frozen
 from memorata.extend.embedding import Embedder, Reranker
@@ -196,7 +196,7 @@ def _answers(
                 continue
             # The first recall of a recipe finds nothing in the processor's caches.
             first = work[recipe.name][0]
-            engine.recall(first.text, recipe=recipe, limit=SHOWN, now=_moment(first, corpus))
+            engine.recall(first.text, recipe=recipe, limit=SHOWN, when=When(now=_moment(first, corpus)))
             for question in work[recipe.name]:
                 yield recipe.name, _answer(engine, recipe, question, corpus, granularity, depth)
 
@@ -215,11 +215,16 @@ def _answer(
     engine: Engine, recipe: Recipe, question: Question, corpus: Corpus, granularity: str, depth: int
 ) -> Answer:
     now = _moment(question, corpus)
-    shipped = _require_complete(engine.recall(question.text, recipe=recipe, limit=SHOWN, now=now), recipe)
+    shipped = _require_complete(
+        engine.recall(question.text, recipe=recipe, limit=SHOWN, when=When(now=now)), recipe
+    )
     wide = recipe.ungated()
     by_session = granularity == "session"
     result = _require_complete(
-        engine.recall(question.text, recipe=wide, limit=depth, sessions=by_session, now=now), recipe
+        engine.recall(
+            Query(question.text, sessions=by_session), recipe=wide, limit=depth, when=When(now=now)
+        ),
+        recipe,
     )
     hits = result.hits
     if by_session:

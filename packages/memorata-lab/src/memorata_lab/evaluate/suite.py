@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from memorata import RecallResult, Recipe
+from memorata import Query, RecallResult, Recipe, When
 from memorata import open as open_engine
 from memorata.extend import frozen
 from memorata.extend.embedding import Embedder
@@ -146,7 +146,8 @@ def _haystack(
                 by_session = bool(question["gold_sessions"]) and not question["gold"]
                 gold = question["gold_sessions" if by_session else "gold"]
                 label_of = corpus.sessions if by_session else corpus.documents
-                ask = partial(engine.recall, question["text"], now=now, sessions=by_session)
+                asked = Query(question["text"], sessions=by_session)
+                ask = partial(engine.recall, asked, when=When(now=now))
                 for recipe in recipes:
                     began = perf_counter()
                     if timed:

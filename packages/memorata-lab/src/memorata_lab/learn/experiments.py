@@ -19,7 +19,7 @@ from enum import IntEnum
 from random import Random
 from typing import Any, Final
 
-from memorata import Engine, RecallResult, Recipe
+from memorata import Engine, Query, RecallResult, Recipe
 from memorata.extend import frozen
 from memorata.extend.errors import ExperimentNotFound, InvalidArgument
 from memorata.extend.json import Json, picked, plain
@@ -207,7 +207,7 @@ class Experiments:
         /,
         name: str,
         user: str,
-        query: str,
+        query: str | Query,
         *,
         namespace: str | None = None,
         **options: Any,  # noqa: ANN401
@@ -225,7 +225,7 @@ class Experiments:
         namespace
             Whose memories; None for the engine's.
         **options
-            Other arguments of :meth:`~memorata.Engine.recall`; not the recipe or changes of it, which the
+            Other arguments of :meth:`~memorata.Engine.recall`; not the recipe, which the
             experiment sets.
         """
         engine, path = self._engine, self._namespace(namespace)
@@ -237,9 +237,8 @@ class Experiments:
         if not engine.recall_log.how.recalls:
             raise InvalidArgument("log_recalls", False, "true: an experiment needs the log")
         checks.writable("user", user)
-        for option in ("recipe", "changes"):
-            if value := options.pop(option, None):
-                raise InvalidArgument(option, value, "left out: the experiment says how to recall")
+        if value := options.pop("recipe", None):
+            raise InvalidArgument("recipe", value, "left out: the experiment sets it")
         if running.method == "interleave":
             return _interleaved(engine, running, user, query, path, options)
         variant = running.experiment.assigned(user)
@@ -317,13 +316,18 @@ def _compared(
 
 
 def _interleaved(
-    engine: Engine, running: RunningExperiment, user: str, text: str, path: str, options: Mapping[str, Any]
+    engine: Engine,
+    running: RunningExperiment,
+    user: str,
+    query: str | Query,
+    path: str,
+    options: Mapping[str, Any],
 ) -> RecallResult:
     ours, theirs = (_recipe(running, variant) for variant in running.experiment.variants)
-    first = engine.recall(text, namespace=path, recipe=ours, **options)
+    first = engine.recall(query, namespace=path, recipe=ours, **options)
     # One question was asked, and one list is shown: the log has it under the first.
     with engine.recall_log.aside():
-        second = engine.recall(text, namespace=path, recipe=theirs, **options)
+        second = engine.recall(query, namespace=path, recipe=theirs, **options)
     hits = {hit.memory.id: hit for hit in (*second.hits, *first.hits)}
     name = running.experiment.name
     # The coins of a question follow from its user and its recall.

@@ -28,7 +28,7 @@ from typing import Final
 
 import numpy as np
 
-from memorata import Engine, RecallResult, Recipe
+from memorata import Engine, RecallResult, Recipe, When
 from memorata.extend import frozen
 from memorata.extend.errors import DatasetError, InvalidArgument, MemorataError, MemoryNotFound
 from memorata.extend.log import HeldLease, LoggedFeedback, LoggedRecall
@@ -131,7 +131,7 @@ class TrainingSet:
         query = self.queries[recall.id]
         with engine.recall_log.aside():
             result = engine.recall(
-                query.text, recipe=recipe, namespace=recall.namespace, now=query.when, limit=limit
+                query.text, recipe=recipe, namespace=recall.namespace, limit=limit, when=When(now=query.when)
             )
         _require_vectors(engine, recipe, result)
         return [hit.memory.id for hit in result]
@@ -217,7 +217,9 @@ def from_labels(
             raise MemoryNotFound(id_, path)
     with engine.recall_log.aside() as logged:
         for question in questions.values():
-            result = engine.recall(question.text, recipe=chosen, namespace=namespace, now=question.when)
+            result = engine.recall(
+                question.text, recipe=chosen, namespace=namespace, when=When(now=question.when)
+            )
             _require_vectors(engine, chosen, result)
     queries = {f"labelled:{name}": question for name, question in questions.items()}
     recalls = tuple(replace(recall, id=id_) for recall, id_ in zip(logged, queries, strict=True))

@@ -40,19 +40,18 @@ async def recall(context: ReadContext, body: RecallRequest) -> Response:
     """Find the right few memories for a query."""
 
     def work() -> bytes:
-        options = {"recipe": body.recipe, "changes": body.parameters or None, **body.options()}
+        arguments = body.arguments()
         if body.namespaces:
-            options.pop("sessions")
             # acme/* stands for what the key is for, of what there is; what is named must be allowed.
             for path in body.namespaces:
                 if not path.endswith("/*"):
                     context.access.require(READ, path)
             allows = partial(context.access.allows, READ)
-            result = context.engine.recall_across(
-                body.query, body.namespaces, inherit=body.inherit, allows=allows, **options
+            result = context.engine.namespaces.recall(
+                namespaces=body.namespaces, inherit=body.inherit, allows=allows, **arguments
             )
         else:
-            result = context.engine.recall(body.query, namespace=context.namespace, **options)
+            result = context.engine.recall(namespace=context.namespace, **arguments)
         return _answer(result, explain=body.explain)
 
     def work_in_turn() -> bytes:
@@ -79,7 +78,6 @@ def _answer(result: RecallResult, *, explain: bool) -> bytes:
                 }
                 for hit in hits
             ]
-        data["standing"] = result.standing
         with suppress(TypeError):  # as in json_bytes
             return fast_json(data, _plain_mapping)
     return json_bytes(recall_json(result, explain=explain))

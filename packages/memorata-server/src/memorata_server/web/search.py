@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from memorata import Explanation, Hit, RecallResult, Recipe
+from memorata import Explanation, Hit, RecallResult, Recipe, When
 from memorata.extend import frozen
 from memorata.extend.model import checks, folded
 from memorata.extend.recall import RECIPES, TEXT_PARTS
@@ -161,13 +161,14 @@ def _side(context: PageContext, recipe: Recipe, changes: Mapping[str, Any]) -> S
     with context.engine.recall_log.aside():
         result = context.engine.recall(
             values.text("q"),
-            recipe=recipe,
-            changes=changes,
+            recipe={"base": recipe, **changes},
             limit=values.whole("limit", _DEFAULT_LIMIT, 1, _MAX_HITS),
             filter=forms.filter_of(values, forms.spellings(context.engine), times=False),
-            since=values.instant("since"),
-            until=values.instant("until", end=True),
-            as_of=values.instant("as_of", end=True),
+            when=When(
+                since=values.instant("since"),
+                until=values.instant("until", end=True),
+                as_of=values.instant("as_of", end=True),
+            ),
         )
     shown = rows(result)
     labels = dict.fromkeys(segment.label for row in shown for segment in row.bar)

@@ -164,8 +164,7 @@ class MemorataDocumentStore:
             limit=top_k,
             namespace=self.namespace,
             filter=conditions(filters),
-            gate=min_confidence is not None,
-            min_confidence=min_confidence,
+            min_confidence=min_confidence or 0,
         )
         return [document_of(hit.memory, float(hit.score)) for hit in result.hits]
 
