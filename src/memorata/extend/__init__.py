@@ -4,15 +4,16 @@ A satellite is a distribution of its own in `packages/`. It imports from `memora
 package and from `memorata.testing`, and from nothing else of the engine; import-linter checks that. What a
 satellite adds is declared as an entry point, and loaded when its name is asked for:
 
-=======================  ==========================================================================
+=======================  ===================================================================================
 group                    value of an entry point
-=======================  ==========================================================================
+=======================  ===================================================================================
 ``memorata.commands``    a package with the tables `COMMANDS` and `GROUPS`: a group of the command line
 ``memorata.importers``   by the name of a format of files, its `FileFormat`
 ``memorata.stores``      by the scheme of an address, a function of it and `StoreOptions` that opens a store
 ``memorata.routes``      a router of FastAPI, for the server
-``memorata.pages``       a module with `ROUTES` and `PAGES`, for the page
-=======================  ==========================================================================
+``memorata.pages``       a module with `ROUTES` and `PAGES`, beside ``templates`` and ``static``, for the page
+``memorata.tools``       a sequence of tools for agents, for the MCP server
+=======================  ===================================================================================
 """
 
 from memorata._frozen import frozen

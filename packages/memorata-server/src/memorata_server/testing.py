@@ -14,6 +14,11 @@ from anyio.from_thread import BlockingPortal
 from starlette import testclient
 from starlette.types import ASGIApp
 
+from memorata import Engine
+from memorata.extend.access import ApiKeys
+from memorata_server.http.app import create_api
+from memorata_server.web.app import create_pages
+
 IN_PARTS = "in parts"
 """The extension of a request whose answer is read while it is written."""
 
@@ -75,6 +80,32 @@ class TestClient(testclient.TestClient):
         """Send a request whose answer is read in parts."""
         with super().stream(*request, **options, extensions={IN_PARTS: True}) as answer:
             yield answer
+
+
+@contextmanager
+def api_client(
+    engine: Engine, *, required: bool = False, token: str | None = None, **options: Any
+) -> Iterator[TestClient]:
+    """Yield a client of the HTTP interface over an engine; the options are those of the application."""
+    api = create_api(engine, ApiKeys(engine.store, required=required), **options)
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    with TestClient(
+        api, base_url="http://localhost", headers=headers, raise_server_exceptions=False
+    ) as client:
+        yield client
+
+
+@contextmanager
+def page_client(engine: Engine, **options: Any) -> Iterator[TestClient]:
+    """Yield a browser's place in front of the pages over an engine; the options are those of the pages."""
+    pages = create_pages(engine, **options)
+    with TestClient(pages, base_url="http://localhost", follow_redirects=False) as client:
+        yield client
+
+
+def form_token(client: TestClient) -> str:
+    """Return the token that the forms of a client's pages carry."""
+    return client.get("/memories").text.partition('name="token" value="')[2].partition('"')[0]
 
 
 @contextmanager

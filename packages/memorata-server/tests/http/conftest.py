@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
 
 import pytest
 
 import memorata
 from memorata import Engine
-from memorata.engine.access import ApiKeys
-from memorata_server.http.app import create_api
-from memorata_server.testing import TestClient
+from memorata_server.testing import TestClient, api_client
 
 
 @pytest.fixture
@@ -23,16 +20,7 @@ def engine() -> Iterator[Engine]:
 def open_client(engine: Engine) -> Iterator[Callable[..., TestClient]]:
     """Open a client to the memory; the options are those of the application, `required` that of the keys."""
     with ExitStack() as stack:
-
-        def opened(*, required: bool = False, token: str | None = None, **options: Any) -> TestClient:
-            api = create_api(engine, ApiKeys(engine.store, required=required), **options)
-            headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-            client = TestClient(
-                api, base_url="http://localhost", headers=headers, raise_server_exceptions=False
-            )
-            return stack.enter_context(client)
-
-        yield opened
+        yield lambda **options: stack.enter_context(api_client(engine, **options))
 
 
 @pytest.fixture

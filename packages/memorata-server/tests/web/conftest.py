@@ -10,8 +10,7 @@ import memorata
 from memorata.engine import Engine
 from memorata.model.entity import Place
 from memorata.model.memory import Source
-from memorata_server.testing import TestClient
-from memorata_server.web.app import create_pages
+from memorata_server.testing import TestClient, form_token, page_client
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
 
@@ -69,15 +68,11 @@ def empty() -> Iterator[Engine]:
 
 @pytest.fixture
 def client(engine: Engine) -> Iterator[TestClient]:
-    # Inside a block all requests share one event loop; outside each starts a thread and a loop of its own.
-    with TestClient(
-        create_pages(engine, clock=lambda: NOW), base_url="http://localhost", follow_redirects=False
-    ) as opened:
+    with page_client(engine, clock=lambda: NOW) as opened:
         yield opened
 
 
 @pytest.fixture
 def token(client: TestClient) -> str:
     """What the forms of the client's pages carry."""
-    page = client.get("/memories").text
-    return page.partition('name="token" value="')[2].partition('"')[0]
+    return form_token(client)

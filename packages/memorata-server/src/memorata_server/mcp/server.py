@@ -36,7 +36,7 @@ from mcp.shared.exceptions import MCPError
 from memorata import __version__
 from memorata_server.mcp import answers
 from memorata_server.mcp.answers import PROMPT, Busy, error_answer
-from memorata_server.mcp.tools import ACCESS, OWN_TOOLS, Tool
+from memorata_server.mcp.tools import ACCESS, Tool, tools
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -129,12 +129,12 @@ _GRACE_SECONDS: Final = 5
 
 def server(runner: EngineRunner, *, reference: bool = False) -> Server[Any]:
     """Return a server of our tools, or of those of the protocol's reference memory server."""
-    tools: Iterable[Tool] = OWN_TOOLS
+    offered: Iterable[Tool] = tools()
     if reference:
         from memorata_server.mcp.reference import REFERENCE
 
-        tools = REFERENCE
-    handlers = _Handlers(runner, tools)
+        offered = REFERENCE
+    handlers = _Handlers(runner, offered)
     return Server(
         NAME,
         title="Memorata",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import mcp_types as types
 from pydantic import ValidationError
 
-from memorata.extend import frozen
+from memorata.extend import frozen, loaded
 from memorata.extend.quoting import row
 from memorata_server.mcp.answers import (
     DEFAULT_BUDGET,
@@ -382,3 +382,8 @@ def feedback(engine: Engine, args: Feedback) -> Answer:
 
 OWN_TOOLS: Final = (recall, briefing, remember, correct, forget, relate, feedback, explore)
 """Memorata's own tools, in the order in which they are listed."""
+
+
+def tools() -> tuple[Tool, ...]:
+    """Return our own tools, and those of satellites (entry points ``memorata.tools``)."""
+    return (*OWN_TOOLS, *(tool for added in loaded("tools") for tool in added))

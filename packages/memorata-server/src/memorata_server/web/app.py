@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.resources import files
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -42,6 +41,7 @@ from memorata_server.web.context import (
     PageSessions,
     SafeHeaders,
     failure,
+    packages_with,
 )
 from memorata_server.web.forms import Values
 
@@ -82,7 +82,7 @@ def create_pages(
     jobs = Jobs(clock, MAX_JOBS)
     site = _Site(engine.through("web"), PageSessions(keys, clock, hosts), jobs)
     routes = [Route(route.path, _endpoint(site, route), methods=[route.method]) for route in _ROUTES]
-    static = StaticFiles(directory=str(files("memorata_server.web") / "static"))
+    static = StaticFiles(packages=[(name, "static") for name in packages_with("static")])
     pages = Starlette(
         routes=[
             Mount("/static", static),

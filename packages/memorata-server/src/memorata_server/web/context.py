@@ -15,10 +15,11 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
+from importlib.resources import files
 from typing import Any, Final, Literal
 from urllib.parse import quote, urlencode, urlsplit
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -166,8 +167,21 @@ PAGES: Final = (
     ("/review", "Review"),
     ("/settings", "Settings"),
 )
-"""What the top of every page leads to, beside the pages of satellites."""
+"""The navigation, beside the pages of satellites."""
 _EXCERPT_LENGTH: Final = 280
+
+
+@cache
+def navigation() -> Mapping[str, str]:
+    """Return the title of every page by its path, those of satellites before the settings."""
+    added = [page for satellite in loaded("pages") for page in satellite.PAGES]
+    return dict((*PAGES[:-1], *added, PAGES[-1]))
+
+
+def packages_with(folder: str) -> list[str]:
+    """Return this package, and the packages of pages by satellites that have a folder of this name."""
+    packages = ["memorata_server.web", *(page.__package__ for page in loaded("pages"))]
+    return [name for name in packages if files(name).joinpath(folder).is_dir()]
 
 
 def render(template: str, variables: Mapping[str, Any]) -> str:
@@ -179,7 +193,7 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
 def environment() -> Environment:
     """Return the templates, with the filters they use."""
     jinja = Environment(
-        loader=PackageLoader("memorata_server.web"),
+        loader=ChoiceLoader([PackageLoader(name) for name in packages_with("templates")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -189,7 +203,7 @@ def environment() -> Environment:
     jinja.filters |= {function.__name__: function for function in filters}
     jinja.globals |= {
         "version": __version__,
-        "pages": (*PAGES, *(page for satellite in loaded("pages") for page in satellite.PAGES)),
+        "pages": navigation(),
         "one_day": timedelta(days=1),
     }
     return jinja

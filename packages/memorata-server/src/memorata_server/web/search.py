@@ -23,7 +23,7 @@ from memorata.extend import frozen
 from memorata.extend.model import checks, folded
 from memorata.extend.recall import RECIPES, TEXT_PARTS
 from memorata_server.web import forms
-from memorata_server.web.context import PAGES, PageContext, PageRoute, excerpt
+from memorata_server.web.context import PageContext, PageRoute, excerpt, navigation
 from memorata_server.web.forms import controls, read_changes, written
 
 _DEFAULT_LIMIT: Final = 10
@@ -234,7 +234,7 @@ def palette(context: PageContext) -> Response:
         )
         return [{"kind": kind, "label": label, "url": url(label)} for label in alike]
 
-    pages = {name: path for path, name in PAGES}
+    pages = {name: path for path, name in navigation().items()}
     options = entries("page", pages, lambda name: context.url(pages[name]))
     if context.may_write:
         options += entries("action", ["Remember something"], lambda _: context.url("/memories") + "#remember")
