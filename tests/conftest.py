@@ -23,7 +23,6 @@ import pytest
 from coverage import Coverage
 from hypothesis import settings
 
-import memorata
 from memorata.store.sqlite import connection
 from memorata.store.sqlite.session import SqliteSession
 
@@ -72,10 +71,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if tracer is not None and not session.config.pluginmanager.hasplugin("dsession"):
         # Adapters of frameworks are imported by their own tests, where the frameworks are installed.
         omitted = cast("list[str]", tracer.get_option("run:omit"))
-        for module in walk_packages(memorata.__path__, "memorata."):
-            file = f"src/{module.name.replace('.', '/')}.py"
-            if not module.name.endswith("__main__") and file not in omitted:
-                import_module(module.name)
+        for package in cast("list[str]", tracer.get_option("run:source")):
+            for module in walk_packages(import_module(package).__path__, f"{package}."):
+                file = f"src/{module.name.replace('.', '/')}.py"
+                if not module.name.endswith("__main__") and not any(path.endswith(file) for path in omitted):
+                    import_module(module.name)
 
 
 @pytest.fixture(scope="session", autouse=True)

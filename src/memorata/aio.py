@@ -77,6 +77,7 @@ class AsyncGraphQueries(_Facet[GraphQueries]):
     hubs = _threaded(GraphQueries.hubs)
     cells = _threaded(GraphQueries.cells)
     near = _threaded(GraphQueries.near)
+    near_entities = _threaded(GraphQueries.near_entities)
     timeline = _threaded(GraphQueries.timeline)
 
 

@@ -32,9 +32,9 @@ import json, sys
 from datetime import datetime
 import memorata
 path, moment, questions, recipes = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), json.loads(sys.argv[4])
-now = datetime.fromisoformat(moment)
+when = memorata.When(now=datetime.fromisoformat(moment))
 with memorata.open(path, embedder="lexical", must_exist=True) as memory:
-    answers = [[[hit.memory.id, hit.score.hex()] for hit in memory.recall(each, recipe=name, now=now)]
+    answers = [[[hit.memory.id, hit.score.hex()] for hit in memory.recall(each, recipe=name, when=when)]
                for name in recipes for each in questions]
 print(json.dumps(answers))
 """

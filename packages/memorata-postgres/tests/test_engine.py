@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import memorata
+from memorata import Query, When
 from memorata.cli.app import app
 from memorata.engine.engine import Engine
 from memorata.engine.recipes import RECIPES
@@ -76,12 +77,12 @@ def both(store: PostgresStore, used: str) -> Iterator[tuple[Engine, Engine]]:
 def test_every_recipe_recalls_what_it_recalls_from_a_file(both: tuple[Engine, Engine]) -> None:
     options: list[dict[str, Any]] = [{"recipe": name} for name in RECIPES]
     options += [
-        {"as_of": START + timedelta(minutes=30)},
-        {"near": Place(53, 13)},
+        {"when": When(as_of=START + timedelta(minutes=30))},
         {"filter": {"session": "s1"}},
     ]
+    near: list[str | Query] = [Query(question, near=Place(53, 13)) for question in QUESTIONS]
     for given in options:
-        for question in QUESTIONS:
+        for question in [*QUESTIONS, *near]:
             one, other = (engine.recall(question, **given) for engine in both)
             assert contents(other) == contents(one), (given, question)
             assert [hit.score for hit in other] == pytest.approx([hit.score for hit in one], abs=1e-6)

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 import memorata
+from memorata import Query, When
 from memorata.engine.engine import Engine
 from memorata.engine.recipes import RECIPES
 from memorata.model.entity import Place
 from memorata.model.errors import MemorataError
 from memorata.model.memory import Source, Tier
+from memorata.model.query import PRESENT
 from memorata_postgres.store import PostgresStore
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -116,10 +118,10 @@ class Chance:
             (
                 {},
                 {"filter": self.filter()},
-                {"as_of": self.instant()},
-                {"true_at": self.instant()},
-                {"near": Place(52, 13)},
-                {"sessions": True},
+                {"when": When(as_of=self.instant())},
+                {"when": When(true_at=self.instant())},
+                {"query": Query(text, near=Place(52, 13))},
+                {"query": Query(text, sessions=True)},
                 {"budget": 20},
                 {"recipe": self.random.choice(sorted(RECIPES))},
             )
@@ -149,7 +151,7 @@ class Chance:
             "describe": lambda engine: engine.entities.describe(person, aliases=["Annie"], namespace=space),
             "entities": lambda engine: engine.entities.list(namespace=space),
             "timeline": lambda engine: engine.graph.timeline(
-                person, as_of=options.get("as_of"), namespace=space
+                person, as_of=options.get("when", PRESENT).as_of, namespace=space
             ),
             "near": lambda engine: engine.graph.near(52.5, 13.4, namespace=space),
             "contradictions": lambda engine: engine.duplicates.contradictions(namespace=space),
@@ -169,7 +171,7 @@ class Chance:
 
 def recalled(engine: Engine, question: str, namespace: str, options: dict[str, Any]) -> Any:
     """Return all that a recall answers but its id, which is drawn, and how it was found."""
-    found = engine.recall(question, namespace=namespace, **options)
+    found = engine.recall(**{"query": question} | options, namespace=namespace)
     reasons = [(hit.explanation.as_dict(), hit.confidence) for hit in found.hits]
     return found.hits, reasons, found.sessions, found.degraded, found.rejected, found.omitted, found.support
 
