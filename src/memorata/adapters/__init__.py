@@ -1,1 +1,0 @@
-"""mem0's interface, for programs that were written for it."""
