@@ -107,10 +107,10 @@ test-adapters: export CREWAI_DISABLE_TELEMETRY := true
 test-adapters: export OTEL_SDK_DISABLED := true
 test-adapters: export MEM0_TELEMETRY := false
 test-adapters: $(patsubst %,$(FRAMEWORKS)/%/.installed,chains agents services crews hermes) $(FRAMEWORKS)/mem0/.fetched  ## Run the suites of the frameworks that adapters are for
-	for name in chains agents services crews hermes; do $(FRAMEWORKS)/$$name/bin/python -m pytest -q -p no:asyncio tests/adapters packages/memorata-agents/tests/adapters || exit 1; done
+	for name in chains agents services crews hermes; do $(FRAMEWORKS)/$$name/bin/python -m pytest -q -p no:asyncio packages/memorata-agents/tests/adapters || exit 1; done
 	@test -e $(FRAMEWORKS)/mem0/.fetched || { echo "mem0's own tests were not run: they could not be fetched."; exit 0; }; \
 		python=$$(realpath --no-symlinks $(FRAMEWORKS)/services/bin/python) && cd $(FRAMEWORKS)/mem0 && \
-		PYTHONPATH=$(CURDIR)/tests/adapters $$python -m pytest -q -rs --assert=plain --config-file=/dev/null --rootdir=. \
+		PYTHONPATH=$(CURDIR)/packages/memorata-agents/tests/adapters $$python -m pytest -q -rs --assert=plain --config-file=/dev/null --rootdir=. \
 			-p no:cacheprovider -p mem0_suite -W ignore $(MEM0_TESTS)
 	for package in $(FRAMEWORK_PACKAGES); do $(FRAMEWORKS)/chains/bin/python -m pytest -q --config-file $$package/pyproject.toml $$package || exit 1; done
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import two_processes
 
 import memorata
-from memorata.adapters.mem0 import Memory  # was: from mem0 import Memory
+from memorata_agents.mem0 import Memory  # was: from mem0 import Memory
 
 
 def answer(engine: memorata.Engine, prompt: str) -> str:

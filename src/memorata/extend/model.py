@@ -1,7 +1,7 @@
 """Values and checks."""
 
 from memorata.engine.admin import duration
-from memorata.engine.write.writer import KEY, KEY_CREATED_AT
+from memorata.engine.write.writer import KEY, KEY_CREATED_AT, version_id
 from memorata.model import checks
 from memorata.model.checks import (
     DEFAULT_NAMESPACE,
@@ -16,7 +16,7 @@ from memorata.model.checks import (
 )
 from memorata.model.entity import Period, Place, Relation
 from memorata.model.hit import Explanation, Feedback, Hit, Signal
-from memorata.model.memory import Memory, Source, Tier
+from memorata.model.memory import TRUSTED_ROLES, Memory, Source, Tier
 from memorata.model.parameter import Declared, Parameter, both_given
 from memorata.text.dates import MONTHS
 from memorata.text.tokens import folded
@@ -26,6 +26,7 @@ __all__ = [
     "KEY",
     "KEY_CREATED_AT",
     "MONTHS",
+    "TRUSTED_ROLES",
     "BoolArray",
     "Declared",
     "Explanation",
@@ -50,4 +51,5 @@ __all__ = [
     "duration",
     "folded",
     "nearest",
+    "version_id",
 ]

@@ -18,7 +18,7 @@ import mem0
 import mem0.memory.main
 import pytest
 
-from memorata.adapters.mem0 import AsyncMemory, Memory
+from memorata_agents.mem0 import AsyncMemory, Memory
 
 PARTS = ("vector_store", "embedding_model", "llm", "db")
 INSIDES = {*PARTS, "mock_vector_store", "collection_name", "call_args"}

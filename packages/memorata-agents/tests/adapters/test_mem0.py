@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.adapters.mem0 import AsyncMemory, Memory
+from memorata_agents.mem0 import AsyncMemory, Memory
 
 ANNA = {"user_id": "anna"}
 

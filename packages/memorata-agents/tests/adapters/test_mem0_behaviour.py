@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.adapters.mem0 import AsyncMemory, Memory
+from memorata_agents.mem0 import AsyncMemory, Memory
 
 os.environ |= {"MEM0_TELEMETRY": "false", "MEM0_DIR": tempfile.mkdtemp()}
 ANNA = {"user_id": "anna"}

@@ -27,7 +27,7 @@ ANNA = {"user_id": "anna"}
 def served(folder: Path, *options: str) -> Iterator[str]:
     """Serve a database of a folder, and give the address of mem0's routes."""
     settings = {"MEMORATA_DB": str(folder / "memories.db"), "MEMORATA_EMBEDDER": "lexical"}
-    command = ["server", "start", "--compat", "mem0", "--port", "0", "--json", "--no-pages", *options]
+    command = ["server", "start", "--port", "0", "--json", "--no-pages", *options]
     process = subprocess.Popen(
         [sys.executable, "-m", "memorata", *command],
         cwd=folder,

@@ -1,20 +1,34 @@
 """Routes of mem0's servers: what a client of theirs gets, under keys and namespaces of ours."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
+import memorata
 from memorata import Engine
-from memorata.engine.access import ApiKeys
-from memorata_server.testing import TestClient
+from memorata.extend.access import ApiKeys
+from memorata_server.testing import TestClient, api_client
 
 Open = Callable[..., TestClient]
 
 
 @pytest.fixture
+def engine() -> Iterator[Engine]:
+    with memorata.open(":memory:", embedder="lexical") as opened:
+        yield opened
+
+
+@pytest.fixture
+def open_client(engine: Engine) -> Iterator[Open]:
+    with ExitStack() as stack:
+        yield lambda **options: stack.enter_context(api_client(engine, **options))
+
+
+@pytest.fixture
 def mem0(open_client: Open) -> TestClient:
-    return open_client(mem0=True)
+    return open_client()
 
 
 def add(client: TestClient, text: str, **scope: Any) -> str:
@@ -134,19 +148,13 @@ def test_a_page_of_another_site_cannot_write(mem0: TestClient) -> None:
     assert mem0.post("/mem0/reset", headers={"origin": "https://elsewhere.example"}).status_code == 403
 
 
-@pytest.mark.untraced
-def test_it_is_off_unless_asked_for(client: TestClient) -> None:
-    assert client.get("/mem0/v1/ping/").status_code == 404
-    assert not [path for path in client.get("/v1/openapi.json").json()["paths"] if "mem0" in path]
-
-
 @pytest.mark.parametrize("header", ["Authorization: Token {}", "Authorization: Bearer {}", "X-API-Key: {}"])
 def test_keys_and_their_namespaces(engine: Engine, open_client: Open, header: str) -> None:
     keys = ApiKeys(engine.store)
 
     def client(namespaces: list[str], scopes: list[str]) -> TestClient:
         name, _, value = header.format(keys.create("k", namespaces, scopes)[1]).partition(": ")
-        opened = open_client(required=True, mem0=True)
+        opened = open_client(required=True)
         opened.headers[name] = value
         return opened
 
@@ -164,7 +172,7 @@ def test_keys_and_their_namespaces(engine: Engine, open_client: Open, header: st
 
 
 def test_without_a_good_key_nobody_is_let_in(open_client: Open) -> None:
-    client = open_client(required=True, mem0=True)
+    client = open_client(required=True)
     assert client.get("/mem0/v1/ping/").status_code == 401
     answer = client.get("/mem0/v1/ping/", headers={"Authorization": "Token m0-other"})
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="memorata"')

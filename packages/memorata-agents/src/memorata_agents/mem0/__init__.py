@@ -1,4 +1,4 @@
-"""mem0: a stand-in for its ``Memory`` and ``AsyncMemory``; see :mod:`memorata.service.mem0`."""
+"""mem0: a stand-in for its ``Memory`` and ``AsyncMemory``; see :mod:`memorata_agents.mem0.memory`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
-from memorata.service.mem0 import Memory
+from memorata_agents.mem0.memory import Memory
 
 __all__ = ["AsyncMemory", "Memory"]
 

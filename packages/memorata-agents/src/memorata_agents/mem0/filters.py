@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
-from memorata.engine.write.writer import KEY
-from memorata.store.filters import Field
+from memorata.extend.filters import Field
+from memorata.extend.model import KEY
 
 SCOPES: Final = ("user_id", "agent_id", "run_id", "app_id")
 PROMOTED: Final = (*SCOPES, "role", "actor_id", "expiration_date")

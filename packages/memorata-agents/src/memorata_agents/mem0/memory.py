@@ -5,7 +5,7 @@ and `llm`, `embedder` and `vector_store` of a configuration are not used, nor ar
 `rerank`. The ids of a memory (`user_id`, `agent_id`, `run_id`, `app_id`) are metadata of the engine's memory;
 the caller's metadata is one object beside them, so that it never names an owner. An id stays what it is when
 a memory is updated: it is a key of :meth:`memorata.Engine.put`, so older versions are in the history.
-:mod:`memorata.adapters.mem0` gives this to programs, and the server to clients of mem0's servers.
+:mod:`memorata_agents.mem0` is for programs, :mod:`memorata_agents.mem0.routes` for clients of mem0's servers.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from datetime import UTC, date, datetime
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from memorata.engine.write.writer import KEY, version_id
-from memorata.model.errors import MemoryNotFound
-from memorata.model.memory import TRUSTED_ROLES
-from memorata.model.query import When
-from memorata.service.formats.record import text_of
-from memorata.service.mem0_filters import (
+from memorata import When
+from memorata.extend.errors import MemoryNotFound
+from memorata.extend.model import KEY, TRUSTED_ROLES, version_id
+from memorata.extend.transfer import PAGE_SIZE, listed, text_of
+from memorata_agents.mem0.filters import (
     METADATA,
     PROMOTED,
     SCOPES,
@@ -33,11 +32,10 @@ from memorata.service.mem0_filters import (
     instant,
     unexpired,
 )
-from memorata.service.transfer import PAGE_SIZE, listed
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine
-    from memorata.model.memory import Memory as Remembered
+    from memorata import Engine
+    from memorata import Memory as Remembered
 
 NAMESPACE: Final = "mem0"
 _UNCHANGED: Final = object()
@@ -362,7 +360,7 @@ class Memory:
 
 
 def _opened(config: Mapping[str, Any]) -> Engine:
-    from memorata.engine.settings import Settings
+    from memorata.extend.settings import Settings
 
     path = config.get("path")
     return Settings(**({} if path is None else {"db": path})).open(must_exist=False, embed=True)

@@ -21,11 +21,10 @@ from starlette.responses import Response
 from memorata import MemorataError
 from memorata.extend.access import ADMIN, READ, WRITE, is_token
 from memorata.extend.errors import InvalidArgument
-from memorata.service.mem0 import NAMESPACE, Memory, UnknownMemory
-from memorata.service.mem0_filters import SCOPES
+from memorata_agents.mem0.filters import SCOPES
+from memorata_agents.mem0.memory import NAMESPACE, Memory, UnknownMemory
 from memorata_server.http.context import Caller, NamespaceQuery, RequestContext, authorised
 from memorata_server.http.errors import respond
-from memorata_server.http.middleware import MEM0
 from memorata_server.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata_server.schemas import MAX_RESULTS
 
@@ -159,7 +158,7 @@ class Batch(BaseModel):
     memories: list[Chosen] = Field(max_length=MAX_RESULTS)
 
 
-router = APIRouter(prefix=MEM0, route_class=_Mem0Route, include_in_schema=False)
+router = APIRouter(prefix="/mem0", route_class=_Mem0Route, include_in_schema=False)
 
 
 def _memory(context: RequestContext) -> Memory:

@@ -157,7 +157,6 @@ def start(
     ),
     log_contents: bool = Option(False, help="Log error texts too, which may quote memories."),
     no_pages: bool = Option(False, help="Only /v1, without the pages."),
-    compat: Literal["mem0"] | None = Option(None, help="Answer clients of mem0's servers, too, under /mem0."),
 ) -> None:
     """Serve this memory over HTTP: /v1 for programs, / for people."""
     from memorata.extend.access import ApiKeys
@@ -196,9 +195,7 @@ def start(
     ) -> None:
         keys = ApiKeys(engine.store, required=required)
         pages = create_pages(engine, keys=keys, hosts=allow_host or ()) if with_pages else None
-        api = create_api(
-            engine, keys, limits=limits, hosts=hosts, origins=cors or (), pages=pages, mem0=compat == "mem0"
-        )
+        api = create_api(engine, keys, limits=limits, hosts=hosts, origins=cors or (), pages=pages)
         try:
             server.serve(api, sockets, ready, trusted_proxy or (), around, parent, balance)
         finally:

@@ -21,7 +21,7 @@ from memorata.extend.serving import prepare_to_serve
 from memorata_server.auth import RateLimiter
 from memorata_server.http import errors, graph, jobs, learning, memories, namespaces, recall, status
 from memorata_server.http.context import ServerState
-from memorata_server.http.middleware import API, MEM0, Limits, RequestMiddleware
+from memorata_server.http.middleware import API, Limits, RequestMiddleware
 from memorata_server.http.telemetry import Metrics, spans
 from memorata_server.http.workers import Workers
 from memorata_server.jobs import Jobs
@@ -46,7 +46,6 @@ def create_api(
     hosts: Collection[str] | None = None,
     origins: Collection[str] = (),
     pages: ASGIApp | None = None,
-    mem0: bool = False,
 ) -> FastAPI:
     """Return the engine as a web application.
 
@@ -56,7 +55,6 @@ def create_api(
     - `hosts`: the names the server answers under; None for any.
     - `origins`: the web sites whose pages may ask; none unless named.
     - `pages`: what answers everything that is not under ``/v1``.
-    - `mem0`: whether ``/mem0`` answers as a server of mem0's.
 
     >>> import memorata
     >>> memory = memorata.open(":memory:", embedder="lexical")
@@ -99,22 +97,22 @@ def create_api(
     errors.install_handlers(app)
     # The routes as they are: `include_router` would build each of them a second time, 90 ms in all.
     app.router.routes += [route for router in _routers() for route in router.routes]
-    if mem0:
-        from memorata_server.http.mem0 import router as mem0_router
-
-        app.router.routes += [*mem0_router.routes, Route(f"{MEM0}/{{rest:path}}", _NoRoute())]
     policy = {"Content-Security-Policy": status.POLICY}
     app.router.routes.append(
         Route(DOCS, lambda request: HTMLResponse(status.reference_page(app.openapi()), headers=policy))
     )
     # For any method, unknown ones too: a program is not answered with a page.
-    app.router.routes += [Route(path, _NoRoute()) for path in (API, f"{API}/{{rest:path}}")]
+    prefixes = sorted({"/" + route.path.split("/")[1] for router in _routers() for route in router.routes})
+    app.router.routes += [
+        Route(path, _NoRoute()) for prefix in prefixes for path in (prefix, prefix + "/{rest:path}")
+    ]
     app.mount("/", _NoRoute() if pages is None else pages)
     app.add_middleware(recall.RecallMiddleware)
     app.add_middleware(
         RequestMiddleware,
         limits=allowed,
         metrics=metrics,
+        prefixes=tuple(prefix + "/" for prefix in prefixes),
         hosts=hosts,
         origins=origins,
         leaving=lambda: server.jobs.closing,

@@ -55,8 +55,6 @@ class Limits:
 
 
 API: Final = "/v1"
-MEM0: Final = "/mem0"
-_API_PREFIXES: Final = (API + "/", MEM0 + "/")
 STREAMED: Final = "/v1/import"
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 """The names under which a machine calls itself."""
@@ -72,8 +70,9 @@ _BODY_METHODS: Final = ("POST", "PUT", "PATCH", "DELETE")
 class RequestMiddleware:
     """ASGI middleware that holds requests to `limits` and counts them in `metrics`.
 
-    The server answers under `hosts`, None for any; pages of `origins` may call it, beside our own. When it is
-    `leaving`, each answer is the last of its connection.
+    Paths that begin with one of `prefixes` are those of programs. The server answers under `hosts`, None for
+    any; pages of `origins` may call it, beside our own. When it is `leaving`, each answer is the last of its
+    connection.
     """
 
     def __init__(
@@ -81,11 +80,13 @@ class RequestMiddleware:
         app: ASGIApp,
         limits: Limits,
         metrics: Metrics,
+        prefixes: tuple[str, ...] = (API + "/",),
         hosts: Collection[str] | None = None,
         origins: Collection[str] = (),
         leaving: Callable[[], bool] = lambda: False,
     ) -> None:
         self._app = app
+        self._prefixes = prefixes
         self._leaving = leaving
         self._limits = limits
         self._metrics = metrics
@@ -108,7 +109,7 @@ class RequestMiddleware:
                 message["headers"] = [
                     *message.get("headers", ()),
                     (b"x-request-id", instance.encode()),
-                    *(_API_HEADERS if scope["path"].startswith(_API_PREFIXES) else ()),
+                    *(_API_HEADERS if scope["path"].startswith(self._prefixes) else ()),
                     *(_CLOSE_HEADER if self._leaving() else ()),
                 ]
             await send(message)
@@ -144,7 +145,7 @@ class RequestMiddleware:
         if int(length) > self._max_bytes(scope):
             return problem(413, f"at most {self._max_bytes(scope):,} bytes are read", instance=instance)
         has_body = length != "0" or b"transfer-encoding" in headers
-        if not scope["path"].startswith(_API_PREFIXES) or scope["method"] not in _BODY_METHODS:
+        if not scope["path"].startswith(self._prefixes) or scope["method"] not in _BODY_METHODS:
             return None
         if has_body:
             media_type = headers.get(b"content-type", "").partition(";")[0].strip().lower()
