@@ -102,7 +102,13 @@ def create_api(
         Route(DOCS, lambda request: HTMLResponse(status.reference_page(app.openapi()), headers=policy))
     )
     # For any method, unknown ones too: a program is not answered with a page.
-    prefixes = sorted({"/" + route.path.split("/")[1] for router in _routers() for route in router.routes})
+    prefixes = sorted(
+        {
+            "/" + str(getattr(route, "path", API)).split("/")[1]
+            for router in _routers()
+            for route in router.routes
+        }
+    )
     app.router.routes += [
         Route(path, _NoRoute()) for prefix in prefixes for path in (prefix, prefix + "/{rest:path}")
     ]
