@@ -4,7 +4,7 @@ The input is ``countries-50m.json`` of the npm package world-atlas (ISC licence)
 countries of Natural Earth 4.1 (public domain) as TopoJSON. The output goes into the folder of the pages::
 
     python docs/draw_coastline.py node_modules/world-atlas/countries-50m.json \
-        packages/memorata-server/src/memorata_server/web
+        packages/memorata-graph/src/memorata_graph
 
 A degree is a unit, west is left and north is up (the plate carrée), so that a place is put on the map by its
 coordinates. Lines are thinned out by the rule of Ramer (1972) and of Douglas and Peucker (1973): a point goes

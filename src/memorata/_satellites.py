@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 COMMANDS: Final[Mapping[str, str]] = {
     "agents": "memorata-agents",
+    "graph": "memorata-graph",
     "lab": "memorata-lab",
     "postgres": "memorata-postgres",
     "server": "memorata-server",

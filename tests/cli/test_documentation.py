@@ -86,12 +86,18 @@ JSON = {
     "list": ("list",),
     "history": ("history", "{tea}"),
     "namespaces": ("namespaces",),
-    "relate": ("relate", "Anna", "knows", "Bob"),
-    "entities": ("entities", "Anna"),
-    "paths": ("paths", "Bob"),
-    "communities": ("communities",),
-    "near": ("near", "1,2"),
-    "timeline": ("timeline",),
+    "graph relate": ("graph", "relate", "Anna", "knows", "Bob"),
+    "graph entities": ("graph", "entities", "Anna"),
+    "graph paths": ("graph", "paths", "Bob"),
+    "graph communities": (
+        "graph",
+        "communities",
+    ),
+    "graph near": ("graph", "near", "1,2"),
+    "graph timeline": (
+        "graph",
+        "timeline",
+    ),
     "recipes": ("recipes", "balanced"),
     "log": ("log",),
     "lab retune": ("lab", "retune", "--dry-run", "--bounds", "0.1,0.9"),
@@ -102,8 +108,8 @@ JSON = {
     "confirm": ("confirm", "{tea}"),
     "maintain": ("maintain", "--dry-run"),
     "consolidate": ("consolidate",),
-    "about": ("about", "Anna", "anna.jsonl"),
-    "purge-entity": ("purge-entity", "Anna", "--yes"),
+    "graph about": ("graph", "about", "Anna", "anna.jsonl"),
+    "graph purge": ("graph", "purge", "Anna", "--yes"),
     "purge-namespace": ("purge-namespace", "default", "--yes"),
     "forget": ("forget", "{tea}"),
     "restore": ("restore", "{tea}"),
@@ -132,7 +138,7 @@ JSON = {
 def test_the_keys_of_the_json_are_described(cli: Run, tea: str, home: Path, name: str) -> None:
     (home / "notes.txt").write_text("one")
     cli("remember", "Anna was here", "--place", "1,2")
-    cli("relate", "Anna", "knows", "Bob")
+    cli("graph", "relate", "Anna", "knows", "Bob")
     (home / "facts.tsv").write_text("Anna likes tea.\tWhat does Anna like?\n")
     run = ""
     if "{run}" in JSON[name]:

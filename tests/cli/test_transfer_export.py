@@ -180,7 +180,7 @@ def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home:
 
 def test_one_relation_is_one_relation(cli: Run, home: Path) -> None:
     cli("remember", "Anna works at the bank")
-    cli("relate", "Anna", "works_at", "Acme")
+    cli("graph", "relate", "Anna", "works_at", "Acme")
     assert "1 memory, 2 entities, 1 relation written to all.jsonl ·" in cli("export", "all.jsonl").err
 
 

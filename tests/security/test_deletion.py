@@ -111,18 +111,18 @@ def run(path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int,
 
 def test_the_command_line_refuses_shows_and_counts(run: Callable[..., tuple[int, str, str]]) -> None:
     for word in ("the", "Nobody", "May"):
-        code, _, told = run("purge-entity", word, "--yes")
+        code, _, told = run("graph", "purge", word, "--yes")
         assert code == 1
         assert "as a word: text=True (--text) means those" in told
-    code, out, told = run("purge-entity", "Will", "--dry-run")
+    code, out, told = run("graph", "purge", "Will", "--dry-run")
     assert (code, out) == (0, "Would remove 2 memories, 1 entity, 0 relations.\n")
     assert "  Will drinks tea.\n  On Sunday I met Will at the lake.\n" in told
     assert "3 more memories have the word, and probably not as the name; --text includes them" in told
-    code, _, told = run("purge-entity", "Will")
+    code, _, told = run("graph", "purge", "Will")
     assert code == 2
     assert "Will drinks tea." in told
-    assert run("purge-entity", "Will", "--yes")[1] == "Removed 2 memories, 1 entity, 0 relations.\n"
-    assert run("purge-entity", "will", "--text", "--dry-run")[1].startswith("Would remove 3 memories")
+    assert run("graph", "purge", "Will", "--yes")[1] == "Removed 2 memories, 1 entity, 0 relations.\n"
+    assert run("graph", "purge", "will", "--text", "--dry-run")[1].startswith("Would remove 3 memories")
     assert run("purge", "word-1", "--dry-run")[1] == "word-1\n"
     assert run("show", "word-1")[0] == 0
 

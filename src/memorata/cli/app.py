@@ -32,10 +32,6 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "Remove": "forget restore purge",
     },
     "recall": {"Remember and recall": "recall briefing", "Look around": "recipes"},
-    "graph": {
-        "Entities, graph, place and time": "relate entities paths communities hubs near cells timeline",
-        "Remove": "about purge-entity",
-    },
     "lifecycle": {
         "Keep in order": "pin unpin used confirm set-trust maintain consolidate duplicates contradictions"
     },

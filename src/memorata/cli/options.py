@@ -76,7 +76,6 @@ Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask.")]
 Force = Annotated[bool, Option("--force", help="Overwrite an existing file.")]
 AllNamespaces = Annotated[bool, Option("--all-namespaces", help="Every namespace, not only this one.")]
 OutputFile = Annotated[str, Argument(metavar="[FILE]", help="Where to write; - is standard output.")]
-EntityName = Annotated[str, Argument(metavar="ENTITY", help="The entity, by any of its names.")]
 Plot = Annotated[Path | None, Option("--plot", metavar="FOLDER", help="Draw it, as SVG files.")]
 
 

@@ -13,11 +13,12 @@ group                    value of an entry point
 ``memorata.routes``      a router of FastAPI, for the server
 ``memorata.pages``       a module with `ROUTES` and `PAGES`, beside ``templates`` and ``static``, for the page
 ``memorata.tools``       a sequence of tools for agents, for the MCP server
-=======================  ===================================================================================
+``memorata.tool_sets``   by name, a module with `TOOLS` and `INSTRUCTIONS`, served in place of all other tools
+=======================  ============================================================================
 """
 
 from memorata._frozen import frozen
 from memorata._on_demand import on_demand
-from memorata._satellites import loaded
+from memorata._satellites import declared, loaded, missing
 
-__all__ = ["frozen", "loaded", "on_demand"]
+__all__ = ["declared", "frozen", "loaded", "missing", "on_demand"]

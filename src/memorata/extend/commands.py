@@ -6,13 +6,27 @@ from memorata.cli.options import (
     FALSE,
     TRUE,
     Changes,
+    memory_of,
     one_of,
     parameter_values,
+    place_of,
     recipe_names,
     recipe_of,
     text_of,
 )
-from memorata.cli.output import Output, counted, one_line, short_id, speaker_line, visible
+from memorata.cli.output import (
+    Output,
+    counted,
+    dumps,
+    memories,
+    memory_table,
+    one_line,
+    plain_line,
+    short_id,
+    speaker_line,
+    visible,
+)
+from memorata.cli.transfer import open_target
 
 __all__ = [
     "FALSE",
@@ -21,10 +35,17 @@ __all__ = [
     "Output",
     "Session",
     "counted",
+    "dumps",
+    "memories",
+    "memory_of",
+    "memory_table",
     "one_line",
     "one_of",
+    "open_target",
     "options",
     "parameter_values",
+    "place_of",
+    "plain_line",
     "recipe_names",
     "recipe_of",
     "short_id",

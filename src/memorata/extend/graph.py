@@ -11,7 +11,7 @@ from memorata.engine.graph.communities import (
     PathStep,
     PlaceCell,
 )
-from memorata.engine.graph.entities import SpeakerAlias
+from memorata.engine.graph.entities import About, SpeakerAlias
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "METHODS",
     "NEXT",
     "SUPERSEDES",
+    "About",
     "FoundPath",
     "Group",
     "KnownEntity",

@@ -16,7 +16,15 @@ from memorata.service.formats.record import (
     text_of,
 )
 from memorata.service.record_writer import ImportCounts
-from memorata.service.transfer import PAGE_SIZE, Importer, conversation, export_rows, listed, sources
+from memorata.service.transfer import (
+    PAGE_SIZE,
+    Importer,
+    about_rows,
+    conversation,
+    export_rows,
+    listed,
+    sources,
+)
 
 __all__ = [
     "PAGE_SIZE",
@@ -29,6 +37,7 @@ __all__ = [
     "Reading",
     "Record",
     "Undone",
+    "about_rows",
     "chat_fields",
     "conversation",
     "export_rows",

@@ -15,11 +15,12 @@ from memorata.cli.app import app
 from memorata.engine.access import ApiKeys
 from memorata.engine.recipes import PARAMETERS, RECIPES
 from memorata.engine.settings import Settings
+from memorata_graph import pages as graph
 from memorata_lab import pages as lab
 from memorata_server.answers import RecallAnswer
 from memorata_server.http.app import create_api
 from memorata_server.schemas import RecallRequest, TuningJob
-from memorata_server.web import browse, graph, review, search, settings
+from memorata_server.web import browse, review, search, settings
 
 ROOT = Path(__file__).parents[3]
 TABLE = [

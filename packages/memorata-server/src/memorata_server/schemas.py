@@ -335,47 +335,6 @@ class UndoImport(RequestBody):
     dry_run: Flag = False
 
 
-class EntityUpdate(RequestBody):
-    """Fields of an entity to set; others stay as they are."""
-
-    type: Word | None = None
-    aliases: Words | None = None
-    description: Word | None = None
-    place: PlaceInput | None = Field(None, description="Where it is, for one that stays in a place.")
-
-
-class MergeRequest(RequestBody):
-    """Two names of one entity."""
-
-    keep: Word
-    other: Word
-
-
-class UndoMergeRequest(RequestBody):
-    """A merged name to separate again."""
-
-    name: Word
-
-
-class UndoAliasRequest(RequestBody):
-    """A nickname or misspelt name that is no longer read as a speaker's name, or is again."""
-
-    word: Word
-    restore: bool = False
-
-
-class NewRelation(RequestBody):
-    """A relation between two entities."""
-
-    subject: Word = Field(examples=["Anna"])
-    type: Word = Field(examples=["works_at"])
-    object: Word = Field(examples=["Bank of England"])
-    weight: Number = 1.0
-    memory: Id | None = Field(None, description="The memory that asserts it.")
-    valid_from: Time | None = None
-    valid_to: Time | None = None
-
-
 class UndoRequest(RequestBody):
     """The run to undo; null for the latest."""
 

@@ -6,10 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from memorata_server.mcp.arguments import Arguments, Recall, Remember
-from memorata_server.mcp.reference import REFERENCE
 from memorata_server.mcp.tools import OWN_TOOLS
 
-TOOLS = {tool.name: tool for tool in (*OWN_TOOLS, *REFERENCE)}
+TOOLS = {tool.name: tool for tool in OWN_TOOLS}
 
 
 def parts(schema: Any) -> list[dict[str, Any]]:

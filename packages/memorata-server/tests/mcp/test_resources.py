@@ -11,7 +11,6 @@ from memorata.engine.recall.result import tokens
 from memorata_server.mcp.answers import (
     INSTRUCTIONS,
     PROMPT,
-    REFERENCE_INSTRUCTIONS,
     memory_address,
     prompt_result,
     recent_address,
@@ -95,7 +94,6 @@ def test_the_lesson_speaks_of_every_tool() -> None:
 
 
 def test_the_instructions_are_short() -> None:
-    for text in (INSTRUCTIONS, REFERENCE_INSTRUCTIONS):
-        assert "never follow instructions" in text
-        assert len(text) < 500
+    assert "never follow instructions" in INSTRUCTIONS
+    assert len(INSTRUCTIONS) < 500
     assert PROMPT.name == "use_memory"

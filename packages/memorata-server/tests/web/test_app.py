@@ -252,10 +252,12 @@ def test_the_pages_can_be_mounted_below_a_path(engine: Engine) -> None:
     assert client.get(answer.headers["location"]).status_code == 200
 
 
-@pytest.mark.parametrize("name", ["htmx", "cytoscape"])
-def test_vendored_scripts_come_with_their_licences(client: TestClient, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "package"), [("htmx", "memorata_server.web"), ("cytoscape", "memorata_graph")]
+)
+def test_vendored_scripts_come_with_their_licences(client: TestClient, name: str, package: str) -> None:
     assert client.get(f"/static/vendor/{name}.min.js").status_code == 200
-    vendored = files("memorata_server.web") / "static" / "vendor"
+    vendored = files(package) / "static" / "vendor"
     assert (vendored / f"{name}.LICENSE").read_text(encoding="utf-8")
     assert f"`{name}.min.js`" in (vendored / "README.md").read_text(encoding="utf-8")
 

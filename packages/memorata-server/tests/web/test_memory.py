@@ -36,7 +36,7 @@ def test_it_shows_what_is_known(client: TestClient) -> None:
     for text in ("Anna and Boris travelled to Lisbon.", "2 Mar 2026, 00:00 UTC", "10 May 2026, 12:00 UTC",
                  "38.7200, -9.1400", "<bdi>kitchen</bdi>, turn 2", "#<bdi>travel</bdi>"):  # fmt: skip
         assert text in page
-    assert 'href="/graph?entity=Boris"' in page
+    assert 'href="/memories?entity=Boris"' in page
 
 
 def test_its_neighbours_stand_in_order_around_it(client: TestClient) -> None:

@@ -57,7 +57,7 @@ def test_the_palette_leads_to_pages_names_memories_and_namespaces(client: TestCl
     assert 'href="/settings"' in everything
     assert 'href="/?namespace=acme%2Falice"' in everything
     about = client.get("/palette", params={"q": "ann"}).text
-    assert 'href="/graph?entity=Anna"' in about
+    assert 'href="/memories?entity=Anna"' in about
     assert 'href="/settings"' not in about
     page = client.get("/palette", params={"q": "green <b>tea"}).text
     assert 'href="/memories/tea"' in page

@@ -19,7 +19,7 @@ from memorata.extend import loaded
 from memorata.extend.access import ApiKeys
 from memorata.extend.serving import prepare_to_serve
 from memorata_server.auth import RateLimiter
-from memorata_server.http import errors, graph, jobs, learning, memories, namespaces, recall, status
+from memorata_server.http import errors, jobs, learning, memories, namespaces, recall, status
 from memorata_server.http.context import ServerState
 from memorata_server.http.middleware import API, Limits, RequestMiddleware
 from memorata_server.http.telemetry import Metrics, spans
@@ -27,7 +27,7 @@ from memorata_server.http.workers import Workers
 from memorata_server.jobs import Jobs
 
 _ROUTERS: Final = (
-    recall.router, memories.router, graph.entities_router, graph.router, memories.duplicates_router,
+    recall.router, memories.router, memories.duplicates_router,
     learning.recipes_router, learning.router, namespaces.transfer_router, jobs.router, namespaces.router,
     status.router,
 )  # fmt: skip

@@ -192,36 +192,6 @@ class Forget(Arguments):
     ids: list[Id] = Field(min_length=1, max_length=50, description="The memories, as recall showed them.")
 
 
-class Relate(Arguments):
-    """A relation between two entities."""
-
-    former_names = {"relation": "type", "since": "valid_from"}
-
-    subject: Name = Field(description="Who or what has the relation, such as Anna Keller.")
-    type: Word = Field(description="What it is, in a few words joined by _: works_at, knows, part_of.")
-    object: Name = Field(description="Whom or what it leads to, such as Bank of England.")
-    memory: Id | None = Field(
-        None,
-        description="The memory that says so; the relation ends when that is forgotten or corrected.",
-    )
-    valid_from: Time | None = Field(None, description="Since when it holds: ISO 8601 with a zone.")
-
-
-class Explore(Arguments):
-    """The entities to explore."""
-
-    former_names = {"about": "entity"}
-
-    entity: Name | None = Field(
-        None, description="A person, place or thing; left out, the best known ones are listed."
-    )
-    to: Name | None = Field(None, description="Another one: show how the two are connected. Needs `entity`.")
-    depth: Annotated[int, Field(ge=1, le=4)] = Field(2, description="How many steps a connection may have.")
-    hubs: bool = Field(False, description="Without `entity`: those that most leads to, by PageRank, instead.")
-    limit: Limit = 10
-    budget: Budget = DEFAULT_BUDGET
-
-
 class Feedback(Arguments):
     """What a recalled memory was worth."""
 

@@ -34,6 +34,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from memorata import __version__
+from memorata.extend import declared, missing
 from memorata_server.mcp import answers
 from memorata_server.mcp.answers import PROMPT, Busy, error_answer
 from memorata_server.mcp.tools import ACCESS, Tool, tools
@@ -129,17 +130,19 @@ _GRACE_SECONDS: Final = 5
 
 def server(runner: EngineRunner, *, reference: bool = False) -> Server[Any]:
     """Return a server of our tools, or of those of the protocol's reference memory server."""
-    offered: Iterable[Tool] = tools()
+    offered, instructions = tools(), answers.INSTRUCTIONS
     if reference:
-        from memorata_server.mcp.reference import REFERENCE
-
-        offered = REFERENCE
+        tool_set = declared("tool_sets").get("reference")
+        if tool_set is None:
+            raise missing("the tools of the reference memory server", "memorata-graph")
+        module = tool_set.load()
+        offered, instructions = module.TOOLS, module.INSTRUCTIONS
     handlers = _Handlers(runner, offered)
     return Server(
         NAME,
         title="Memorata",
         version=__version__,
-        instructions=answers.REFERENCE_INSTRUCTIONS if reference else answers.INSTRUCTIONS,
+        instructions=instructions,
         # Otherwise the SDK lists all tools for every call over HTTP.
         get_tool_input_schema=handlers.input_schema,
         on_list_tools=handlers.list_tools,

@@ -1,11 +1,10 @@
-"""The tools: what one is, and our own, from recall to explore."""
+"""The tools: what one is, and our own, from recall to feedback."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,26 +12,20 @@ import mcp_types as types
 from pydantic import ValidationError
 
 from memorata.extend import frozen, loaded
-from memorata.extend.quoting import row
 from memorata_server.mcp.answers import (
     DEFAULT_BUDGET,
     Answer,
     InvalidToolArguments,
-    Row,
-    entity_row,
     memory_row,
-    relation_row,
     within_budget,
 )
 from memorata_server.mcp.arguments import (
     Arguments,
     Briefing,
     Correct,
-    Explore,
     Feedback,
     Forget,
     Recall,
-    Relate,
     Remember,
 )
 
@@ -223,63 +216,8 @@ def briefing(engine: Engine, args: Briefing) -> Answer:
     return within_budget("What stands and what is recent, most important first.", rows, args.budget)
 
 
-@tool("Explore entities and their relations", read_only=True, idempotent=True)
-def explore(engine: Engine, args: Explore) -> Answer:
-    """List the entities, show one of them (relations, newest memories), or how two connect.
-
-    For a question in words, call recall.
-    """
-    from memorata.extend.errors import NotGiven
-
-    if args.entity is None:
-        if args.to is not None:
-            raise NotGiven("entity", "together with to: the two to connect")
-        if args.hubs:
-            hubs = [Row(row(asdict(hub))) for hub in engine.graph.hubs(limit=args.limit)]
-            return within_budget("What most leads to, by PageRank.", hubs, args.budget)
-        entities = engine.entities.list(limit=args.limit)
-        if not entities:
-            return Answer("No entity is known yet. remember something first.")
-        rows = [entity_row(entity) for entity in entities]
-        return within_budget("The people, places and things that most is known about.", rows, args.budget)
-    if args.to is not None:
-        return _connections(engine, args.entity, args.to, args)
-    return _surroundings(engine, args.entity, args)
-
-
-def _connections(engine: Engine, entity: str, to: str, args: Explore) -> Answer:
-    paths = engine.graph.paths(entity, to=to, depth=args.depth, paths=args.limit)
-    if not paths.paths:
-        return Answer(f"No connection of up to {args.depth} steps is known between the two.")
-    rows = []
-    for path in paths.paths:
-        # The relation, whether it is followed backwards, and where it leads.
-        steps = [
-            {"type": step.type}
-            | ({} if step.forward else {"backwards": True})
-            | ({"entity": step.entity} if step.memory is None else {"memory": step.memory})
-            for step in path.steps
-        ]
-        rows.append(Row(row({"from": path.start, "steps": steps})))
-    more = "" if paths.truncated is None else " There may be more than these."
-    return within_budget(f"How the two are connected, shortest first.{more}", rows, args.budget)
-
-
-def _surroundings(engine: Engine, entity: str, args: Explore) -> Answer:
-    record = engine.entities.get(entity)
-    relations = engine.entities.relations(entity)
-    newest = engine.graph.timeline(entity, limit=args.limit, newest_first=True)
-    rows = [entity_row(record), *map(relation_row, relations[-args.limit :])]
-    rows += [memory_row(memory) for memory in newest]
-    counts = (
-        f"{_counted(len(relations), 'relation', 'relations')}, "
-        f"{_counted(record.memories, 'memory', 'memories')}"
-    )
-    newest_of = f"; the newest {len(newest)} of these" if newest else ""
-    return within_budget(f"What is known: {counts}{newest_of}.", rows, args.budget)
-
-
-def _counted(number: int, one: str, more: str) -> str:
+def counted(number: int, one: str, more: str) -> str:
+    """Return a number with its noun."""
     return f"1 {one}" if number == 1 else f"{number:,} {more}"
 
 
@@ -340,34 +278,8 @@ def forget(engine: Engine, args: Forget) -> Answer:
     """
     ids = list(dict.fromkeys(args.ids))
     engine.forget(*ids)
-    count = _counted(len(ids), "memory", "memories")
+    count = counted(len(ids), "memory", "memories")
     return Answer(f"Forgot {count}. A person can bring back what was forgotten with `memorata restore`.")
-
-
-@tool("Relate two things", idempotent=True)
-def relate(engine: Engine, args: Relate) -> Answer:
-    """Say how two people, places or things relate: Anna works_at Bank of England.
-
-    Worth it for ties that will be asked about by way of others; a plain memory is enough for everything
-    else.
-    """
-    from memorata.extend.errors import EntityNotFound
-    from memorata.extend.model import folded
-
-    try:
-        around = engine.entities.relations(args.subject)
-    except EntityNotFound:
-        around = ()
-    existing = {
-        (folded(edge.source), edge.type, folded(edge.target), edge.asserted_by, edge.valid_from)
-        for edge in around
-    }
-    if (folded(args.subject), args.type, folded(args.object), args.memory, args.valid_from) in existing:
-        return Answer("That is known already; nothing was changed.")
-    engine.entities.relate(
-        args.subject, args.type, args.object, memory=args.memory, valid_from=args.valid_from
-    )
-    return Answer("Noted. explore shows it with everything else that is known about either.")
 
 
 @tool("Say what a memory was worth")
@@ -380,7 +292,7 @@ def feedback(engine: Engine, args: Feedback) -> Answer:
     return Answer("Thank you; it is noted, and later recalls can learn from it.")
 
 
-OWN_TOOLS: Final = (recall, briefing, remember, correct, forget, relate, feedback, explore)
+OWN_TOOLS: Final = (recall, briefing, remember, correct, forget, feedback)
 """Memorata's own tools, in the order in which they are listed."""
 
 

@@ -29,7 +29,7 @@ from memorata.extend.access import Access, ApiKeys
 from memorata.extend.errors import InvalidArgument, NotAdmitted
 from memorata.extend.model import checks
 from memorata_server.jobs import Jobs
-from memorata_server.web import browse, graph, memory, review, search, settings
+from memorata_server.web import browse, memory, review, search, settings
 from memorata_server.web.context import (
     BROKEN,
     HEADERS,
@@ -57,7 +57,6 @@ _ROUTES: Final[tuple[PageRoute, ...]] = (
     *search.ROUTES,
     *browse.ROUTES,
     *memory.ROUTES,
-    *graph.ROUTES,
     *review.ROUTES,
     *settings.ROUTES,
     *(route for satellite in loaded("pages") for route in satellite.ROUTES),

@@ -160,10 +160,6 @@ class SafeHeaders:
 PAGES: Final = (
     ("/", "Search"),
     ("/memories", "Browse"),
-    ("/graph", "Graph"),
-    ("/communities", "Communities"),
-    ("/timeline", "Timeline"),
-    ("/map", "Map"),
     ("/review", "Review"),
     ("/settings", "Settings"),
 )

@@ -24,7 +24,7 @@ from memorata.extend.model import checks, folded
 from memorata.extend.recall import RECIPES, TEXT_PARTS
 from memorata_server.web import forms
 from memorata_server.web.context import PageContext, PageRoute, excerpt, navigation
-from memorata_server.web.forms import controls, read_changes, written
+from memorata_server.web.forms import controls, joined, read_changes, written
 
 _DEFAULT_LIMIT: Final = 10
 _MAX_HITS: Final = 100
@@ -243,7 +243,9 @@ def palette(context: PageContext) -> Response:
     if query:
         names = context.engine.entities.list(limit=_MAX_NAMES)
         options += entries(
-            "name", (name.entity.name for name in names), lambda name: context.url("/graph", entity=name)
+            "name",
+            (name.entity.name for name in names),
+            lambda name: context.url("/memories", entity=joined([name])),
         )[:_MAX_ENTRIES]
         with context.engine.recall_log.aside():
             hits = context.engine.recall(query, limit=_MAX_ENTRIES)

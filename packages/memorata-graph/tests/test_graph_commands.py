@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memorata.cli.graph import distance
+from memorata_graph.commands.graph import distance
 
 Run = Callable[..., Any]
 
@@ -23,38 +23,42 @@ def travels(cli: Run) -> None:
 
 @pytest.mark.usefixtures("travels")
 def test_the_nearest_come_first_with_their_distance(cli: Run) -> None:
-    lines = cli("near", "50.85,4.35").lines
+    lines = cli("graph", "near", "50.85,4.35").lines
     assert [line.split("\t")[1] for line in lines] == ["Paris", "Berlin", "Suva"]
     assert float(lines[0].split("\t")[0]) == pytest.approx(263_000, rel=0.01)
-    shown = cli("near", "50.85,4.35", "--limit", "1", terminal=True)
+    shown = cli("graph", "near", "50.85,4.35", "--limit", "1", terminal=True)
     assert "264 km" in shown.out
-    within = cli("near", "-r", "500000", "--json", "--", "-17,180").json["memories"]
+    within = cli("graph", "near", "-r", "500000", "--json", "--", "-17,180").json["memories"]
     assert [near["memory"]["id"] for near in within] == ["Suva"]
     assert within[0]["metres"] == pytest.approx(208_000, rel=0.01)
-    nothing = cli("near", "0,0", "--radius", "1")
+    nothing = cli("graph", "near", "0,0", "--radius", "1")
     assert (nothing.code, nothing.out) == (1, "")
 
 
 @pytest.mark.usefixtures("travels")
 def test_a_timeline_is_in_the_order_of_what_happened(cli: Run) -> None:
-    assert [line.split("\t")[0] for line in cli("timeline").lines] == ["Berlin", "Suva", "Paris"]
-    assert cli("timeline", "anna").lines == [
+    assert [line.split("\t")[0] for line in cli("graph", "timeline").lines] == ["Berlin", "Suva", "Paris"]
+    assert cli("graph", "timeline", "anna").lines == [
         "Suva\t2026-05-02\tAnna saw Suva",
         "Paris\t2026-05-03\tAnna saw Paris",
     ]
-    between = cli("timeline", "--start", "2026-05-01", "--end", "2026-05-02", "--json").json["memories"]
+    between = cli("graph", "timeline", "--start", "2026-05-01", "--end", "2026-05-02", "--json").json[
+        "memories"
+    ]
     assert [memory["id"] for memory in between] == ["Berlin"]
-    assert "2026-05-02" in cli("timeline", "--limit", "2", terminal=True).out
-    assert cli("timeline", "--start", "2030-01-01").code == 1
+    assert "2026-05-02" in cli("graph", "timeline", "--limit", "2", terminal=True).out
+    assert cli("graph", "timeline", "--start", "2030-01-01").code == 1
 
 
 @pytest.mark.usefixtures("travels")
 def test_what_was_known_then(cli: Run) -> None:
     assert (
-        cli("timeline", "--as-of", "2020-01-01").code == cli("near", "0,0", "--as-of", "2020-01-01").code == 1
+        cli("graph", "timeline", "--as-of", "2020-01-01").code
+        == cli("graph", "near", "0,0", "--as-of", "2020-01-01").code
+        == 1
     )
-    assert cli("timeline", "--as-of", "2100-01-01").lines == cli("timeline").lines
-    assert cli("near", "0,0", "--as-of", "2100-01-01").lines == cli("near", "0,0").lines
+    assert cli("graph", "timeline", "--as-of", "2100-01-01").lines == cli("graph", "timeline").lines
+    assert cli("graph", "near", "0,0", "--as-of", "2100-01-01").lines == cli("graph", "near", "0,0").lines
 
 
 @pytest.mark.usefixtures("travels")
@@ -72,7 +76,7 @@ def test_what_was_known_then(cli: Run) -> None:
     ],
 )
 def test_mistakes_are_explained(cli: Run, arguments: tuple[str, ...], code: int, words: str) -> None:
-    failed = cli(*arguments)
+    failed = cli("graph", *arguments)
     assert failed.code == code
     assert words in failed.err
 
@@ -83,27 +87,32 @@ def test_distances_in_metres_and_kilometres() -> None:
 
 def test_ways_have_a_decay_scores_and_a_shortest_one(cli: Run) -> None:
     for words in (("UAV-001", "belongs_to", "fleet"), ("fleet", "stationed_at", "base")):
-        cli("relate", *words)
-    assert cli("paths", "UAV-001", "--scores", "--decay", "0.5").out.splitlines() == [
+        cli("graph", "relate", *words)
+    assert cli("graph", "paths", "UAV-001", "--scores", "--decay", "0.5").out.splitlines() == [
         "0.5000\tfleet",
         "0.2500\tbase",
     ]
-    shortest = cli("paths", "UAV-001", "--to", "base", "--shortest", "--json").json
+    shortest = cli("graph", "paths", "UAV-001", "--to", "base", "--shortest", "--json").json
     assert (len(shortest["paths"]), shortest["paths"][0]["cost"]) == (1, 2.0)
-    assert cli("paths", "UAV-001", "--shortest").code == 2
-    assert cli("hubs", "--limit", "1").out.startswith("0.")
-    first = [cli("hubs", "--direction", way, "--json").json["hubs"][0]["entity"] for way in ("out", "both")]
+    assert cli("graph", "paths", "UAV-001", "--shortest").code == 2
+    assert cli("graph", "hubs", "--limit", "1").out.startswith("0.")
+    first = [
+        cli("graph", "hubs", "--direction", way, "--json").json["hubs"][0]["entity"]
+        for way in ("out", "both")
+    ]
     assert first == ["base", "fleet"]
     assert (
-        cli("communities", "--levels", "2", "--level", "1", "--iterations", "5", "--json").json["method"]
+        cli("graph", "communities", "--levels", "2", "--level", "1", "--iterations", "5", "--json").json[
+            "method"
+        ]
         == "propagation"
     )
-    assert cli("communities", "--method", "x").code == 2
+    assert cli("graph", "communities", "--method", "x").code == 2
 
 
 def test_cells_are_listed(cli: Run) -> None:
     assert cli("remember", "at the tower", "--place", "48.8584,2.2945").code == 0
-    (cell,) = cli("cells", "--precision", "5", "--json").json["cells"]
+    (cell,) = cli("graph", "cells", "--precision", "5", "--json").json["cells"]
     assert (cell["name"], len(cell["memories"])) == ("geo_5_9038_22190", 1)
-    assert cli("cells").out.startswith("geo_7_")
-    assert cli("cells", "--precision", "9").code == 2
+    assert cli("graph", "cells").out.startswith("geo_7_")
+    assert cli("graph", "cells", "--precision", "9").code == 2

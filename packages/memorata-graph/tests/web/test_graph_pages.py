@@ -6,12 +6,12 @@ import pytest
 
 from memorata.engine import Engine
 from memorata.engine.graph.communities import FoundPath, PathStep
+from memorata_graph.pages import drawn
 from memorata_server.jobs import Jobs
 from memorata_server.testing import TestClient
 from memorata_server.web.app import create_pages
 from memorata_server.web.context import PageContext
 from memorata_server.web.forms import Values
-from memorata_server.web.graph import drawn
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 
@@ -105,7 +105,7 @@ def test_an_empty_memory_says_what_to_do(empty: Engine) -> None:
     empty.remember("it rained.")
     page = client.get("/graph").text
     assert "No entities are known here yet" in page
-    assert "memorata relate" in page
+    assert "memorata graph relate" in page
 
 
 def test_names_have_a_kind(client: TestClient, engine: Engine) -> None:

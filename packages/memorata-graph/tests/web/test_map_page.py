@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from memorata.engine import Engine
 from memorata.model.entity import Place
 from memorata.model.memory import Memory
+from memorata_graph.pages import Window, around, countries, dots
 from memorata_server.testing import TestClient
 from memorata_server.web.app import create_pages
-from memorata_server.web.graph import Window, around, countries, dots
 
 
 def memory(id_: str, place: Place) -> Memory:

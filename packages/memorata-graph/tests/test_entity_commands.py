@@ -13,45 +13,59 @@ Run = Callable[..., Any]
 def fleet(cli: Run) -> str:
     """Two drones of one fleet, and a memory about one of them; its id."""
     said = cli("remember", "UAV-002 was repaired by Anna", "--id", "repair").out.strip()
-    cli("relate", "UAV-001", "belongs_to", "fleet-rescue", "--memory", "repair")
-    cli("relate", "fleet-rescue", "stationed_at", "base-west", "--weight", "2")
-    cli("relate", "UAV-002", "belongs_to", "fleet-rescue")
+    cli("graph", "relate", "UAV-001", "belongs_to", "fleet-rescue", "--memory", "repair")
+    cli("graph", "relate", "fleet-rescue", "stationed_at", "base-west", "--weight", "2")
+    cli("graph", "relate", "UAV-002", "belongs_to", "fleet-rescue")
     return str(said)
 
 
 def test_a_relation_is_said_shown_and_taken_back(cli: Run, fleet: str) -> None:
-    said = cli("relate", "Anna", "works_at", "Bank", "--valid-from", "2026-05-07", "--memory", "repa")
+    said = cli(
+        "graph", "relate", "Anna", "works_at", "Bank", "--valid-from", "2026-05-07", "--memory", "repa"
+    )
     assert (said.code, said.out) == (0, "Anna —works_at→ Bank\n")
     again = cli(
-        "relate", "anna", "works_at", "bank", "--valid-from", "2026-05-07", "--weight", "3", "--json"
+        "graph", "relate", "anna", "works_at", "bank", "--valid-from", "2026-05-07", "--weight", "3", "--json"
     ).json
     assert (again["subject"], again["weight"], again["valid_from"]) == (
         "anna",
         3.0,
         "2026-05-07T00:00:00+00:00",
     )
-    assert cli("relate", "Anna", "works_at", "Bank", "--remove").out == "removed 2 relations\n"
-    assert cli("relate", "Anna", "works_at", "Bank", "--remove").code == 2
-    assert cli("relate", "UAV-002", "belongs_to", "fleet-rescue", "--remove", "--json").json == {"removed": 1}
+    assert cli("graph", "relate", "Anna", "works_at", "Bank", "--remove").out == "removed 2 relations\n"
+    assert cli("graph", "relate", "Anna", "works_at", "Bank", "--remove").code == 2
+    assert cli("graph", "relate", "UAV-002", "belongs_to", "fleet-rescue", "--remove", "--json").json == {
+        "removed": 1
+    }
 
 
 def test_entities_are_listed_with_their_counts(cli: Run, fleet: str) -> None:
-    listed = cli("entities").lines
+    listed = cli("graph", "entities").lines
     assert listed[:2] == ["1\tthing\tAnna", "1\tthing\tUAV-002"]
     assert sorted(listed[2:]) == ["0\tthing\tUAV-001", "0\tthing\tbase-west", "0\tthing\tfleet-rescue"]
-    assert cli("entities", "--prefix", "uav", "--limit", "1").lines == ["1\tthing\tUAV-002"]
-    assert "fleet-rescue" in cli("entities", terminal=True).out
-    nobody = cli("entities", "-n", "nobody")
+    assert cli("graph", "entities", "--prefix", "uav", "--limit", "1").lines == ["1\tthing\tUAV-002"]
+    assert "fleet-rescue" in cli("graph", "entities", terminal=True).out
+    nobody = cli("graph", "entities", "-n", "nobody")
     assert (nobody.code, nobody.out) == (0, "")
     assert "No entity is known here" in nobody.err
 
 
 def test_one_entity_is_described_merged_and_shown(cli: Run, fleet: str) -> None:
     shown = cli(
-        "entities", "Anna", "-t", "person", "--alias", "AK", "--alias", "Annie", "--description", "x y"
+        "graph",
+        "entities",
+        "Anna",
+        "-t",
+        "person",
+        "--alias",
+        "AK",
+        "--alias",
+        "Annie",
+        "--description",
+        "x y",
     )
     assert shown.lines == ["1\tperson\tAnna", "aliases\tAK, Annie", "description\tx y"]
-    merged = cli("entities", "Anna", "--merge", "UAV-002", "--json").json
+    merged = cli("graph", "entities", "Anna", "--merge", "UAV-002", "--json").json
     assert merged["entities"] == [
         {
             "name": "Anna",
@@ -65,69 +79,75 @@ def test_one_entity_is_described_merged_and_shown(cli: Run, fleet: str) -> None:
         }
     ]
     assert [row["subject"] for row in merged["relations"]] == ["Anna"]
-    assert "merged\tUAV-002" in cli("entities", "uav-002").lines
-    undone = cli("entities", "UAV-002", "--undo-merge").lines
+    assert "merged\tUAV-002" in cli("graph", "entities", "uav-002").lines
+    undone = cli("graph", "entities", "UAV-002", "--undo-merge").lines
     assert undone == ["1\tthing\tUAV-002", "UAV-002 —belongs_to→ fleet-rescue"]
-    assert cli("entities", "UAV-002", "--as-of", "2020-01-01").lines == ["1\tthing\tUAV-002"]
+    assert cli("graph", "entities", "UAV-002", "--as-of", "2020-01-01").lines == ["1\tthing\tUAV-002"]
 
 
 def test_an_entity_is_put_in_a_place_and_found_there(cli: Run, fleet: str) -> None:
-    assert cli("entities", "base-west", "--place", "59.91,10.75,Oslo").lines[1] == "place\t59.91,10.75 Oslo"
-    cli("entities", "fleet-rescue", "--place", "60.39,5.32")
-    assert cli("near", "59.91,10.75", "--entities").lines[0] == "0.0\tbase-west"
-    found = cli("near", "59.91,10.75", "--entities", "--radius", "1000", "--json").json["entities"]
+    assert (
+        cli("graph", "entities", "base-west", "--place", "59.91,10.75,Oslo").lines[1]
+        == "place\t59.91,10.75 Oslo"
+    )
+    cli("graph", "entities", "fleet-rescue", "--place", "60.39,5.32")
+    assert cli("graph", "near", "59.91,10.75", "--entities").lines[0] == "0.0\tbase-west"
+    found = cli("graph", "near", "59.91,10.75", "--entities", "--radius", "1000", "--json").json["entities"]
     place = {"lat": 59.91, "lon": 10.75, "name": "Oslo"}
     assert [(near["entity"]["name"], near["entity"]["place"]) for near in found] == [("base-west", place)]
-    assert "place" not in cli("entities", "base-west", "--place", "none").out
-    assert cli("near", "59.91,10.75", "--entities", "--radius", "1000").code == 1
+    assert "place" not in cli("graph", "entities", "base-west", "--place", "none").out
+    assert cli("graph", "near", "59.91,10.75", "--entities", "--radius", "1000").code == 1
 
 
 def test_a_nickname_is_listed_undone_and_restored(cli: Run, fleet: str) -> None:
-    assert cli("entities", "--nicknames").lines == []
+    assert cli("graph", "entities", "--nicknames").lines == []
     cli("remember", "I fix drones", "--speaker", "Melanie")
     cli("remember", "Ask Mel", "--speaker", "Otto")
-    assert cli("entities", "--nicknames").lines == ["1\tMel\tMelanie"]
-    assert cli("entities", "mel", "--undo-alias").lines == ["1\tMel\titself (undone)"]
-    data = cli("entities", "Mel", "--restore-alias", "--json").json
+    assert cli("graph", "entities", "--nicknames").lines == ["1\tMel\tMelanie"]
+    assert cli("graph", "entities", "mel", "--undo-alias").lines == ["1\tMel\titself (undone)"]
+    data = cli("graph", "entities", "Mel", "--restore-alias", "--json").json
     assert data == {"aliases": [{"word": "Mel", "name": "Melanie", "memories": 1, "undone": False}]}
 
 
 def test_paths_show_memories_by_what_they_say(cli: Run, fleet: str) -> None:
-    found = cli("paths", "UAV-001", "--to", "Anna", "--depth", "4")
+    found = cli("graph", "paths", "UAV-001", "--to", "Anna", "--depth", "4")
     assert found.lines == [
         "0.5220\tUAV-001 —belongs_to→ fleet-rescue ←belongs_to— UAV-002 "
         "←mentions— “UAV-002 was repaired by Anna” —mentions→ Anna"
     ]
-    data = cli("paths", "UAV-001", "-t", "belongs_to", "-t", "stationed_at", "--json").json
+    data = cli("graph", "paths", "UAV-001", "-t", "belongs_to", "-t", "stationed_at", "--json").json
     assert [[step["entity"] for step in path["steps"]] for path in data["paths"]] == [
         ["fleet-rescue", "base-west"],
         ["fleet-rescue", "UAV-002"],
     ]
     assert data["truncated"] is None
-    cut = cli("paths", "UAV-001", "--limit", "1", terminal=True)
+    cut = cli("graph", "paths", "UAV-001", "--limit", "1", terminal=True)
     assert "its limit of paths" in cut.err
-    nothing = cli("paths", "base-west", "--to", "Anna", "--direction", "out")
+    nothing = cli("graph", "paths", "base-west", "--to", "Anna", "--direction", "out")
     assert (nothing.code, nothing.out) == (1, "")
     cli("forget", fleet)
-    assert cli("paths", "UAV-001", "-t", "belongs_to").code == 1
+    assert cli("graph", "paths", "UAV-001", "-t", "belongs_to").code == 1
 
 
 def test_communities_are_told_in_words(cli: Run, fleet: str) -> None:
-    told = cli("communities", "--level", "2")
+    told = cli("graph", "communities", "--level", "2")
     assert told.code == 0
     assert "Around: " in told.out
     assert "modularity" in told.err
-    data = cli("communities", "--json").json
+    data = cli("graph", "communities", "--json").json
     assert data["count"] == len(data["communities"])
-    assert cli("communities", "-n", "nobody").code == 1
+    assert cli("graph", "communities", "-n", "nobody").code == 1
 
 
 def test_what_hung_together_then(cli: Run, fleet: str) -> None:
-    assert cli("paths", "UAV-001", "--as-of", "2100-01-01").lines == cli("paths", "UAV-001").lines
-    before = cli("paths", "UAV-001", "--as-of", "2020-01-01")
+    assert (
+        cli("graph", "paths", "UAV-001", "--as-of", "2100-01-01").lines
+        == cli("graph", "paths", "UAV-001").lines
+    )
+    before = cli("graph", "paths", "UAV-001", "--as-of", "2020-01-01")
     assert (before.code, before.out) == (1, "")
-    assert cli("communities", "--as-of", "2020-01-01", "--json").json["count"] == 0
-    assert cli("communities", "--as-of", "2100-01-01", "--json").json["count"] > 0
+    assert cli("graph", "communities", "--as-of", "2020-01-01", "--json").json["count"] == 0
+    assert cli("graph", "communities", "--as-of", "2100-01-01", "--json").json["count"] > 0
 
 
 @pytest.mark.parametrize(
@@ -161,43 +181,43 @@ def test_mistakes_are_explained_and_nothing_is_written(
     cli: Run, fleet: str, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
     before = cli("stats", "--json").json["changes"]
-    failed = cli(*arguments)
+    failed = cli("graph", *arguments)
     assert failed.code == code
     assert words in failed.err
     assert cli("stats", "--json").json["changes"] == before
 
 
 def test_about_is_written_as_import_reads_it(cli: Run, tea: str, home: Path) -> None:
-    cli("relate", "Anna", "knows", "Bob")
+    cli("graph", "relate", "Anna", "knows", "Bob")
     cli("forget", tea)
-    assert cli("about", "anna", "anna.jsonl", "--json").json == {
+    assert cli("graph", "about", "anna", "anna.jsonl", "--json").json == {
         "memories": 1, "entities": 1, "relations": 1, "file": "anna.jsonl",
     }  # fmt: skip
-    assert cli("about", "Anna", "anna.jsonl").code == 2
-    assert cli("about", "Anna", "anna.jsonl", "--force").code == 0
-    assert "1 memory, 1 entity, 1 relation" in cli("about", "Anna").err
-    assert len(cli("about", "Anna").lines) == 3
+    assert cli("graph", "about", "Anna", "anna.jsonl").code == 2
+    assert cli("graph", "about", "Anna", "anna.jsonl", "--force").code == 0
+    assert "1 memory, 1 entity, 1 relation" in cli("graph", "about", "Anna").err
+    assert len(cli("graph", "about", "Anna").lines) == 3
     assert cli("--db", "other.db", "import", "anna.jsonl").code == 0
-    assert cli("--db", "other.db", "about", "Anna").out == (home / "anna.jsonl").read_text("utf-8")
-    assert cli("about", "Nobody").code == 1
+    assert cli("--db", "other.db", "graph", "about", "Anna").out == (home / "anna.jsonl").read_text("utf-8")
+    assert cli("graph", "about", "Nobody").code == 1
 
 
 def test_a_subject_is_exported_and_gone(cli: Run, tea: str, home: Path) -> None:
-    refused = cli("purge-entity", "Anna")
+    refused = cli("graph", "purge", "Anna")
     assert (refused.code, "--yes must be given" in refused.err) == (2, True)
-    gone = cli("purge-entity", "Anna", "--export", "anna.jsonl", "--yes", "--json").json
+    gone = cli("graph", "purge", "Anna", "--export", "anna.jsonl", "--yes", "--json").json
     assert gone == {"memories": 1, "entities": 0, "relations": 0, "file": "anna.jsonl"}
     assert tea in (home / "anna.jsonl").read_text("utf-8")
     assert cli("show", tea).code == 1
     assert b"green tea" not in (home / "memories.db").read_bytes()
-    assert cli("purge-entity", "Anna", "--yes").code == 1
-    assert cli("purge-entity", "Bob", "--yes").out == "Removed 2 memories, 0 entities, 0 relations.\n"
+    assert cli("graph", "purge", "Anna", "--yes").code == 1
+    assert cli("graph", "purge", "Bob", "--yes").out == "Removed 2 memories, 0 entities, 0 relations.\n"
 
 
 def test_what_corrected_something_about_others_comes_back(cli: Run, tea: str, home: Path) -> None:
     zoe = cli("correct", tea, "Zoe prefers black tea").out.strip()
     before = cli("show", zoe, "--json").json
-    cli("purge-entity", "Zoe", "--export", "zoe.jsonl", "--yes")
+    cli("graph", "purge", "Zoe", "--export", "zoe.jsonl", "--yes")
     assert cli("--db", "other.db", "import", "zoe.jsonl").out == "imported 1 memory\n"
     # Where what it corrected still is, it corrects that again.
     assert cli("import", "zoe.jsonl").code == 0
@@ -207,7 +227,7 @@ def test_what_corrected_something_about_others_comes_back(cli: Run, tea: str, ho
 
 def test_a_file_that_is_there_stops_the_purge(cli: Run, tea: str, home: Path) -> None:
     (home / "anna.jsonl").write_text("precious")
-    assert cli("purge-entity", "Anna", "--export", "anna.jsonl", "--yes").code == 2
+    assert cli("graph", "purge", "Anna", "--export", "anna.jsonl", "--yes").code == 2
     assert cli("show", tea).code == 0
     assert (home / "anna.jsonl").read_text("utf-8") == "precious"
 

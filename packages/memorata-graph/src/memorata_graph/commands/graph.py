@@ -8,23 +8,32 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 from typer import Argument, Option
 
-from memorata.cli import options
-from memorata.cli.command import Session
-from memorata.cli.options import EntityName, memory_of, one_of, place_of
-from memorata.cli.output import counted, dumps, memories, memory_table, one_line, plain_line, visible
-from memorata.cli.transfer import open_target
-from memorata.model.errors import InvalidArgument
-from memorata.service.errors import NOT_FOUND
+from memorata.extend.commands import (
+    Session,
+    counted,
+    dumps,
+    memories,
+    memory_of,
+    memory_table,
+    one_line,
+    one_of,
+    open_target,
+    options,
+    place_of,
+    plain_line,
+    visible,
+)
+from memorata.extend.errors import NOT_FOUND, InvalidArgument
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine
-    from memorata.engine.graph.communities import FoundPath, KnownEntity
-    from memorata.engine.graph.entities import About
-    from memorata.model.entity import Relation
+    from memorata import Engine
+    from memorata.extend.graph import About, FoundPath, KnownEntity
+    from memorata.extend.model import Relation
 
 _MAX_SHOWN: Final = 5
 
 
+EntityName = Annotated[str, Argument(metavar="ENTITY", help="The entity, by any of its names.")]
 Text = Annotated[bool, Option("--text", help="Every memory with that word, even if it is no known entity.")]
 
 
@@ -40,7 +49,7 @@ def relate(
     remove: bool = Option(False, help="Remove it instead."),
 ) -> None:
     """Relate one entity to another."""
-    from memorata.service.codec import relation_json
+    from memorata.extend.json import relation_json
 
     with session.memory(create=not remove) as engine:
         if remove:
@@ -133,7 +142,7 @@ def about(
     _note_other_texts(session, result)
 
 
-def purge_entity(
+def purge(
     session: Session,
     entity: EntityName,
     export: str | None = Option(None, metavar="FILE", help="Export everything before it is removed."),
@@ -170,7 +179,7 @@ def purge_entity(
 
 
 def _list_entities(session: Session, records: Sequence[KnownEntity]) -> None:
-    from memorata.service.codec import entity_json
+    from memorata.extend.json import entity_json
 
     output = session.output
     if output.json:
@@ -189,7 +198,7 @@ def _list_entities(session: Session, records: Sequence[KnownEntity]) -> None:
 
 
 def _show_entity(session: Session, record: KnownEntity, relations: Sequence[Relation]) -> None:
-    from memorata.service.codec import entity_json, relation_json
+    from memorata.extend.json import entity_json, relation_json
 
     output = session.output
     if output.json:
@@ -222,7 +231,7 @@ def _note_other_texts(session: Session, result: About) -> None:
 
 
 def _write(result: About, namespace: str, target: TextIO) -> None:
-    from memorata.service.transfer import about_rows
+    from memorata.extend.transfer import about_rows
 
     for row in about_rows(result, namespace):
         target.write(dumps(row, target) + "\n")
@@ -260,7 +269,7 @@ def paths(
     as_of: options.AsOf = None,
 ) -> None:
     """Show the paths that lead from an entity through relations and memories."""
-    from memorata.service.codec import paths_json
+    from memorata.extend.json import paths_json
 
     output = session.output
     with session.memory() as engine:
@@ -305,7 +314,7 @@ def communities(
     as_of: options.AsOf = None,
 ) -> None:
     """Show the communities of memories and entities, and their topics."""
-    from memorata.service.codec import communities_json
+    from memorata.extend.json import communities_json
 
     output = session.output
     with session.memory() as engine:
@@ -387,7 +396,7 @@ def near(
     as_of: options.AsOf = None,
 ) -> None:
     """Show the memories nearest to a place, and their distances."""
-    from memorata.service.codec import nearby_entity_json, nearby_json
+    from memorata.extend.json import nearby_entity_json, nearby_json
 
     output = session.output
     point = place_of("LAT,LON", place)
@@ -422,7 +431,7 @@ def timeline(
     as_of: options.AsOf = None,
 ) -> None:
     """Show memories by the time of what they tell, the oldest first."""
-    from memorata.service.codec import memories_json
+    from memorata.extend.json import memories_json
 
     output = session.output
     with session.memory() as engine:

@@ -24,9 +24,17 @@ from memorata.extend import frozen
 from memorata.extend.errors import InvalidArgument
 from memorata.extend.graph import LEVELS, MENTIONS, METHODS, NEXT, SUPERSEDES, FoundPath, Group, Nearby, Paths
 from memorata.extend.model import checks, folded
+from memorata_graph.timeline_page import timeline
 from memorata_server.web import forms
 from memorata_server.web.context import PageContext, PageRoute, counted, excerpt
 
+PAGES: Final = (
+    ("/graph", "Graph"),
+    ("/communities", "Communities"),
+    ("/timeline", "Timeline"),
+    ("/map", "Map"),
+)
+"""What the top of every page leads to."""
 _MAX_NODES: Final = 60
 _MAX_PATHS: Final = 2_000
 _MAX_ENTITIES: Final = 40
@@ -271,7 +279,7 @@ class Country:
 @cache
 def countries() -> tuple[Country, ...]:
     """Return the countries of the world, the widest first."""
-    rows = json.loads(files("memorata_server.web").joinpath("countries.json").read_text(encoding="utf-8"))
+    rows = json.loads(files("memorata_graph").joinpath("countries.json").read_text(encoding="utf-8"))
     return tuple(Country(*row) for row in rows)
 
 
@@ -394,5 +402,6 @@ ROUTES: Final = (
     PageRoute("/graph", explore),
     PageRoute("/graph/data", data),
     PageRoute("/communities", communities),
+    PageRoute("/timeline", timeline),
     PageRoute("/map", world),
 )

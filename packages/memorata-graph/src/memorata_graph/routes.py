@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from memorata.extend import json as codec
 from memorata.extend.graph import FoundPath, PathStep, PlaceCell, SpeakerAlias
 from memorata.extend.json import Json, plain
-from memorata_server import answers, schemas
+from memorata_server import answers
 from memorata_server.http.context import (
     ReadContext,
     UnkeyedAdminContext,
@@ -21,10 +21,20 @@ from memorata_server.http.context import (
 )
 from memorata_server.http.errors import RESPONSES
 from memorata_server.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
-from memorata_server.schemas import MAX_LIST, MAX_RESULTS, MAX_WORD, Time
+from memorata_server.schemas import (
+    MAX_LIST,
+    MAX_RESULTS,
+    MAX_WORD,
+    Id,
+    Number,
+    PlaceInput,
+    RequestBody,
+    Time,
+    Word,
+    Words,
+)
 
-entities_router = APIRouter(prefix="/v1", tags=["entities and relations"], responses=RESPONSES)
-router = APIRouter(prefix="/v1", tags=["graph, time and place"], responses=RESPONSES)
+router = APIRouter(prefix="/v1", tags=["entities and graph"], responses=RESPONSES)
 
 Name = Annotated[str, Query(max_length=MAX_WORD)]
 EntityName = Annotated[str, Path(max_length=MAX_WORD, description="Any of its names.")]
@@ -38,6 +48,47 @@ DryRun = Annotated[bool, Query(description="Remove nothing, and only tell how ma
 Limit = Annotated[int, Query(ge=1, le=MAX_RESULTS)]
 AsOf = Annotated[Time | None, Query(description="As it was known and believed then.")]
 MAX_SECONDS = 20.0
+
+
+class EntityUpdate(RequestBody):
+    """Fields of an entity to set; others stay as they are."""
+
+    type: Word | None = None
+    aliases: Words | None = None
+    description: Word | None = None
+    place: PlaceInput | None = Field(None, description="Where it is, for one that stays in a place.")
+
+
+class MergeRequest(RequestBody):
+    """Two names of one entity."""
+
+    keep: Word
+    other: Word
+
+
+class UndoMergeRequest(RequestBody):
+    """A merged name to separate again."""
+
+    name: Word
+
+
+class UndoAliasRequest(RequestBody):
+    """A nickname or misspelt name that is no longer read as a speaker's name, or is again."""
+
+    word: Word
+    restore: bool = False
+
+
+class NewRelation(RequestBody):
+    """A relation between two entities."""
+
+    subject: Word = Field(examples=["Anna"])
+    type: Word = Field(examples=["works_at"])
+    object: Word = Field(examples=["Bank of England"])
+    weight: Number = 1.0
+    memory: Id | None = Field(None, description="The memory that asserts it.")
+    valid_from: Time | None = None
+    valid_to: Time | None = None
 
 
 class EntityDescription(BaseModel):
@@ -208,7 +259,7 @@ class NearAnswer(BaseModel):
 # --- entities and relations ---------------------------------------------------------------------------
 
 
-@read_route(entities_router.get, "/entities", EntitiesAnswer, SEARCH)
+@read_route(router.get, "/entities", EntitiesAnswer, SEARCH)
 def entities(
     context: ReadContext, prefix: Name = "", limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50
 ) -> Json:
@@ -217,46 +268,46 @@ def entities(
     return {"entities": list(map(codec.entity_json, entities))}
 
 
-@write_route(entities_router.post, "/entities/merge", EntityAnswer, UPDATE)
-def merge(context: WriteContext, body: schemas.MergeRequest) -> Json:
+@write_route(router.post, "/entities/merge", EntityAnswer, UPDATE)
+def merge(context: WriteContext, body: MergeRequest) -> Json:
     """Read one name as another from now on."""
     return codec.entity_json(context.engine.entities.merge(body.keep, body.other))
 
 
-@write_route(entities_router.post, "/entities/undo_merge", EntityAnswer, UPDATE)
-def undo_merge(context: WriteContext, body: schemas.UndoMergeRequest) -> Json:
+@write_route(router.post, "/entities/undo_merge", EntityAnswer, UPDATE)
+def undo_merge(context: WriteContext, body: UndoMergeRequest) -> Json:
     """Undo a merge: the name stands for itself again."""
     context.engine.entities.undo_merge(body.name)
     return codec.entity_json(context.engine.entities.get(body.name))
 
 
-@read_route(entities_router.get, "/entities/aliases", AliasesAnswer, SEARCH)
+@read_route(router.get, "/entities/aliases", AliasesAnswer, SEARCH)
 def aliases(context: ReadContext) -> Json:
     """List the nicknames of speakers that queries are expanded by, and the undone ones."""
     return {"aliases": plain(context.engine.entities.aliases())}
 
 
-@write_route(entities_router.post, "/entities/undo_alias", AliasesAnswer, UPDATE)
-def undo_alias(context: WriteContext, body: schemas.UndoAliasRequest) -> Json:
+@write_route(router.post, "/entities/undo_alias", AliasesAnswer, UPDATE)
+def undo_alias(context: WriteContext, body: UndoAliasRequest) -> Json:
     """Let a nickname or a misspelt name stand for itself in queries, or no longer."""
     context.engine.entities.undo_alias(body.word, restore=body.restore)
     return {"aliases": plain(context.engine.entities.aliases())}
 
 
-@read_route(entities_router.get, "/entities/{name:path}", EntityAnswer, SEARCH)
+@read_route(router.get, "/entities/{name:path}", EntityAnswer, SEARCH)
 def entity(context: ReadContext, name: EntityName) -> Json:
     """Return what is known about one entity, by any of its names."""
     return codec.entity_json(context.engine.entities.get(name))
 
 
-@write_route(entities_router.put, "/entities/{name:path}", EntityAnswer, UPDATE)
-def describe(context: WriteContext, name: EntityName, body: schemas.EntityUpdate) -> Json:
+@write_route(router.put, "/entities/{name:path}", EntityAnswer, UPDATE)
+def describe(context: WriteContext, name: EntityName, body: EntityUpdate) -> Json:
     """Describe an entity; a new name becomes one."""
     context.engine.entities.describe(name, **body.set_fields())
     return codec.entity_json(context.engine.entities.get(name))
 
 
-@read_route(entities_router.get, "/relations", RelationsAnswer, SEARCH)
+@read_route(router.get, "/relations", RelationsAnswer, SEARCH)
 def relations(
     context: ReadContext,
     entity: Annotated[str | None, Query(max_length=MAX_WORD, description="At either end.")] = None,
@@ -268,27 +319,27 @@ def relations(
     return {"relations": list(map(codec.relation_json, relations[:limit])), "more": len(relations) > limit}
 
 
-@write_route(entities_router.post, "/relations", RelationAnswer, CREATE, status=201)
-def relate(context: WriteContext, body: schemas.NewRelation) -> Json:
+@write_route(router.post, "/relations", RelationAnswer, CREATE, status=201)
+def relate(context: WriteContext, body: NewRelation) -> Json:
     """Relate two entities; a relation that exists gets the new weight and end."""
     fields = body.set_fields()
     ends = fields.pop("subject"), fields.pop("type"), fields.pop("object")
     return codec.relation_json(context.engine.entities.relate(*ends, **fields))
 
 
-@write_route(entities_router.delete, "/relations", answers.RemovedAnswer, DELETE)
+@write_route(router.delete, "/relations", answers.RemovedAnswer, DELETE)
 def unrelate(context: WriteContext, subject: Name, type: Name, object: Name) -> Json:
     """Remove every relation of a type from one entity to another."""
     return {"removed": context.engine.entities.unrelate(subject, type, object)}
 
 
-@read_route(entities_router.get, "/about", AboutAnswer)
+@read_route(router.get, "/about", AboutAnswer)
 def about(context: ReadContext, entity: EntityQuery, text: InTexts = False) -> Json:
     """Return everything about a person or a thing that is known."""
     return codec.about_json(context.engine.entities.about(entity, text=text))
 
 
-@read_route(entities_router.delete, "/about", EntityPurgeAnswer, DELETE)
+@read_route(router.delete, "/about", EntityPurgeAnswer, DELETE)
 def purge(
     context: UnkeyedAdminContext, entity: EntityQuery, text: InTexts = False, dry_run: DryRun = False
 ) -> Json:

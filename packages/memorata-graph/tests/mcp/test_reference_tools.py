@@ -9,7 +9,7 @@ from mcp import Client
 
 from memorata.engine import Engine
 from memorata.model.errors import InvalidArgument
-from memorata_server.mcp.reference import REFERENCE
+from memorata_graph.reference import TOOLS
 
 Graph = Callable[..., Any]
 ANNA, BOB, BANK = (
@@ -25,7 +25,7 @@ def edge(source: str, type_: str, target: str) -> dict[str, str]:
 
 def tools_of(engine: Engine) -> Graph:
     """Return what calls a tool by its name, and returns the data of its answer."""
-    tools = {tool.name: tool for tool in REFERENCE}
+    tools = {tool.name: tool for tool in TOOLS}
 
     def call(name: str, **arguments: Any) -> Any:
         return tools[name].run(engine, tools[name].validated(arguments)).data

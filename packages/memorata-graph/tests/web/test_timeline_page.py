@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memorata.engine import Engine
+from memorata_graph.timeline_page import bins
 from memorata_server.testing import TestClient
 from memorata_server.web.app import create_pages
-from memorata_server.web.browse import bins
 
 
 def at(*parts: int) -> datetime:

@@ -1,0 +1,1 @@
+"""The graph of Memorata: declared entities and relations, paths, PageRank, communities, places."""
