@@ -196,7 +196,7 @@ _WITHOUT: Final = ("lexical",)
 
 def checked_prompts(name: str) -> str:
     """Return the name of prompts, or raise with those that there are."""
-    if name != OWN and name not in PRESETS and not (isinstance(name, str) and name.startswith(_CUSTOM)):
+    if not isinstance(name, str) or not (name == OWN or name in PRESETS or name.startswith(_CUSTOM)):
         names = ", ".join((OWN, *PRESETS))
         raise InvalidArgument("prompts", name, f"one of {names} or custom:QUERY|DOCUMENT")
     if name != OWN:

@@ -99,6 +99,7 @@ class Admin:
 
     def check(self, *, repair: bool = False) -> list[str]:
         """Return what is wrong with the store, in words; with `repair`, rebuild what is derived."""
+        checks.flag("repair", repair)
         outdated = outdated_words(self._store)
         problems = self._store.check(self._runtime.terms_of, repair=repair)
         if outdated and repair:
@@ -142,7 +143,7 @@ class Admin:
 
     def changes(self, since: int = 0, limit: int = 1_000) -> Sequence[Change]:
         """Return entries of the change feed after number `since`, oldest first, `limit` at most."""
-        return self._store.changes(since, limit)
+        return self._store.changes(checks.whole("since", since), checks.whole("limit", limit))
 
     def backup(self, target: str | Path) -> None:
         """Copy the whole database to another file, while others go on using it."""

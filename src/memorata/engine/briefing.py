@@ -64,6 +64,7 @@ def brief(pages: Pages, now: datetime, budget: int, sections: Sequence[Section] 
     items: list[BriefingItem] = []
     shown: set[str] = set()
     too_long: set[str] = set()
+    checks.texts("sections", sections)
     for section in sections:
         checks.one_of("sections", section, SECTIONS)
         share = remaining if section in ("pinned", "recent") else remaining // 2

@@ -125,7 +125,7 @@ class Engine(Parts):
 
         def write() -> Memory:
             old = self.get(id, namespace=namespace)
-            checks.text("content", content)
+            checks.writable("content", content)
             fields = self._writer.inherited(old, content, details)
             return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(fields | details))
 
@@ -242,7 +242,10 @@ class Engine(Parts):
         if cursor is not None:
             checks.text("cursor", cursor)
         path = self.runtime.path(namespace)
-        order = {"hidden": hidden, "oldest_first": checks.flag("oldest_first", oldest_first)}
+        order = {
+            "hidden": checks.flag("hidden", hidden),
+            "oldest_first": checks.flag("oldest_first", oldest_first),
+        }
         read = partial(self.store.page, path, condition, limit, cursor, **order)
         return read() if checks.flag("fresh", fresh) else self.store.attempt(read, replica=True)[0]
 
@@ -328,11 +331,13 @@ class Engine(Parts):
             Whose memory; None for the engine's.
         """
         asked = query if isinstance(query, Query) else Query(query)
+        checks.instance("when", when, When)
         now = self.now() if when.now is None else checks.zoned_instant("now", when.now)
 
         def run() -> tuple[Request, RecallResult]:
             chosen = self.recipes.get(recipe, namespace=namespace)
             if min_confidence is not None:
+                checks.probability("min_confidence", min_confidence)
                 chosen = replace(
                     chosen if min_confidence else chosen.ungated(), min_confidence=min_confidence
                 )

@@ -91,8 +91,9 @@ class FeedbackLog:
         path = self._runtime.path(namespace)
         moment = checks.optional_instant("since", since)
         count = None if limit is None else checks.whole("limit", limit)
+        named = None if ids is None else checks.writable_texts("ids", ids)
         self._recall_log.flush()
-        return self._store.recalls.list(path, since=moment, limit=count, ids=ids)
+        return self._store.recalls.list(path, since=moment, limit=count, ids=named)
 
     def list(
         self, *, namespace: str | None = None, since: checks.Instant | None = None

@@ -26,6 +26,7 @@ from memorata.engine.write.names import NameIndex
 from memorata.engine.write.purge import Purge
 from memorata.engine.write.terms import dated
 from memorata.engine.write.writer import Writer
+from memorata.model import checks
 from memorata.model.checks import DEFAULT_NAMESPACE
 from memorata.store.store import Store
 from memorata.text.analysers import Analyser
@@ -165,7 +166,7 @@ class Parts:
         ...     memory.through("proxy").remember("Anna prefers tea.").source.via
         'proxy'
         """
-        if via == self._writer.drafts.via:
+        if checks.writable("via", via) == self._writer.drafts.via:
             return self
         view = copy(self)
         for facet in ("entities", "duplicates", "lifecycle", "transfer"):

@@ -283,7 +283,7 @@ class Recipe:
     per_session: Annotated[int, _thresholds("Hits of a session before others get a turn; 0: any.", 0, 20)] = 0
 
     def __post_init__(self) -> None:
-        checks.text("name", self.name)
+        checks.writable("name", self.name)
         checks.text("doc", self.doc)
         check_fields(self, PARAMETERS)
         if not self.vector_pool and not self.lexical_pool:

@@ -76,7 +76,7 @@ class Recipes:
             return base.changed(changes) if changes else base
         path = self._runtime.path(namespace)
         if name is not None:
-            return self._named(path, checks.text("recipe", name))
+            return self._named(path, checks.writable("recipe", name))
         return self._in_use(path) or self.default
 
     def save(
@@ -134,7 +134,7 @@ class Recipes:
         """
         path = self._runtime.path(namespace)
         if name is not None:
-            self._named(path, name)
+            self._named(path, checks.writable("name", name))
         self._store.saved_settings.save(path, IN_USE, "", {"recipe": name}, {}, self._runtime.clock())
         self.forget()
         return self.get(namespace=path)
@@ -148,7 +148,7 @@ class Recipes:
             What a recall would use now: under that name, or, where no version is left, at all.
         """
         path = self._runtime.path(namespace)
-        kind = (IN_USE,) if name is None else (RECIPE, name)
+        kind = (IN_USE,) if name is None else (RECIPE, checks.writable("name", name))
         versions = self._store.saved_settings.list(path, *kind)
         if not versions:
             if name is None:

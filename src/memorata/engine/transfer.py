@@ -99,6 +99,12 @@ class Transfer:
         hidden
             By namespace, since when some of these, or of those that they supersede, have been hidden.
         """
+        if isinstance(memories, str) or not isinstance(memories, Sequence):
+            raise InvalidArgument("memories", memories, "a list of memories")
+        for number, memory in enumerate(memories):
+            checks.instance(f"memories[{number}]", memory, Memory)
+        if hidden is not None:
+            checks.instance("hidden", hidden, dict)
         existing = self._store.known([(memory.namespace, memory.id) for memory in memories])
         fresh = [memory for memory in memories if (memory.namespace, memory.id) not in existing]
         drafts = self._writer.drafts

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice
 from numbers import Real
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -38,11 +38,14 @@ Rows: TypeAlias = Sequence[Sequence[float]] | npt.NDArray[np.floating[Any]]
 Instant: TypeAlias = datetime | str
 """A time: a datetime with its zone, or ISO 8601 with one; a day alone is its midnight in UTC."""
 
+_Kind = TypeVar("_Kind")
 _MAX_LISTED = 8
 """From more choices than these, a message points at the one that is most like what was given."""
 _MAX_COMPARED = 100
-_MAX_SURELY_FLOAT = 2**63
-"""Whole numbers up to this one are well inside what float64 can hold."""
+_MAX_WHOLE = 2**63 - 1
+"""The largest whole number that a database can store."""
+MAX_ITEMS: Final = 1_000_000
+"""Most strings of one argument: an endless generator would fill the memory before any other check."""
 
 
 def number(argument: str, value: object) -> float:
@@ -95,13 +98,12 @@ def probability(argument: str, value: object) -> float:
 def whole(argument: str, value: object, low: int = 0) -> int:
     """Return a whole number of at least `low`; floats are refused even when they hold one."""
     # The usual case first, as for numbers.
-    if type(value) is int and low <= value <= _MAX_SURELY_FLOAT:
+    if type(value) is int and low <= value <= _MAX_WHOLE:
         return value
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
         raise InvalidArgument(argument, value, f"a whole number of at least {low}")
-    # Counts end up in float64 arithmetic; one that does not fit is refused here rather than there.
-    if value > sys.float_info.max:
-        raise InvalidArgument(argument, value, "a whole number that float64 can hold")
+    if value > _MAX_WHOLE:
+        raise InvalidArgument(argument, value, f"a whole number below {_MAX_WHOLE + 1}")
     return int(value)
 
 
@@ -131,6 +133,13 @@ def writable(argument: str, value: object) -> str:
             expected = "text without half surrogate pairs, which UTF-8 cannot hold"
             raise InvalidArgument(argument, value, expected) from error
     return checked
+
+
+def instance(argument: str, value: object, kind: type[_Kind]) -> _Kind:
+    """Return an object of a class."""
+    if not isinstance(value, kind):
+        raise InvalidArgument(argument, value, f"a {kind.__name__}")
+    return value
 
 
 def one_of(argument: str, value: object, choices: Sequence[str]) -> str:
@@ -220,21 +229,34 @@ def validity(record: Any) -> None:  # noqa: ANN401 - any frozen dataclass with v
         raise InvalidArgument("valid_to", record.valid_to, f"at or after valid_from ({record.valid_from})")
 
 
+def iterable(value: object) -> TypeGuard[Iterable[Any]]:
+    """Return whether a value can be iterated; an array without a dimension claims it, and cannot."""
+    return isinstance(value, Iterable) and not (isinstance(value, np.ndarray) and not value.ndim)
+
+
 def texts(argument: str, values: object) -> tuple[str, ...]:
     """Return a sequence of strings as a tuple; a single string, a sequence by accident, is refused."""
     # Not by comparing: an array compares its elements.
     if type(values) is tuple and not values:
         return ()
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, str) or not iterable(values):
         raise InvalidArgument(argument, values, "a list of strings")
-    try:
-        strings = tuple(values)
-    except TypeError as error:  # an array without a dimension says it can be gone through, and cannot
-        raise InvalidArgument(argument, values, "a list of strings") from error
+    strings = tuple(islice(values, MAX_ITEMS + 1))
     # The usual case first: a name for each place takes longer than a look at all of them.
-    if set(map(type, strings)) == {str}:
-        return strings
-    return tuple(text(f"{argument}[{index}]", value) for index, value in enumerate(strings))
+    if set(map(type, strings)) != {str}:
+        strings = tuple(text(f"{argument}[{index}]", value) for index, value in enumerate(strings))
+    if len(strings) > MAX_ITEMS:
+        raise InvalidArgument(argument, strings[:2], f"at most {MAX_ITEMS:,} strings")
+    return strings
+
+
+def writable_texts(argument: str, values: object) -> tuple[str, ...]:
+    """Return a sequence of strings that UTF-8 can hold as a tuple."""
+    strings = texts(argument, values)
+    if not all(map(str.isascii, strings)):
+        for index, value in enumerate(strings):
+            writable(f"{argument}[{index}]", value)
+    return strings
 
 
 def numbers(argument: str, values: object) -> FloatArray:

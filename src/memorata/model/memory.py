@@ -256,7 +256,7 @@ class Memory:
             assign(self, "entities", _texts("entities", self.entities))
         if type(self.supersedes) is not tuple or self.supersedes:
             # As many as there are repeats of one memory: no limit.
-            assign(self, "supersedes", _writable("supersedes", checks.texts("supersedes", self.supersedes)))
+            assign(self, "supersedes", checks.writable_texts("supersedes", self.supersedes))
         if self.expires_at is not None:
             assign(self, "expires_at", checks.instant("expires_at", self.expires_at))
         if self.supported_at is not None:
@@ -336,16 +336,8 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
 
 def _texts(argument: str, value: object) -> tuple[str, ...]:
     """Return texts that can be written down, each of them checked under its own name."""
-    texts = checks.texts(argument, value)
+    texts = checks.writable_texts(argument, value)
     check_names(argument, texts)
-    return _writable(argument, texts)
-
-
-def _writable(argument: str, texts: tuple[str, ...]) -> tuple[str, ...]:
-    if all(map(str.isascii, texts)):
-        return texts
-    for index, text in enumerate(texts):
-        checks.writable(f"{argument}[{index}]", text)
     return texts
 
 

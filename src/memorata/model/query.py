@@ -91,7 +91,7 @@ class Query:
 
     def __post_init__(self) -> None:
         checks.writable("query", self.text)
-        object.__setattr__(self, "variants", checks.texts("variants", self.variants))
+        object.__setattr__(self, "variants", checks.writable_texts("variants", self.variants))
         if self.near is not None and not isinstance(self.near, Place):
             raise InvalidArgument("near", self.near, "a Place, such as Place(48.857, 2.352)")
         checks.flag("sessions", self.sessions)

@@ -177,7 +177,7 @@ class Entities:
         if isinstance(place, Mapping):
             where = built_place(place) if place else False
         elif place is not None:
-            where = place
+            where = checks.instance("place", place, Place)
         described = self._store.entities.describe(
             path,
             clean(name),

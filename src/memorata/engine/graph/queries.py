@@ -199,10 +199,11 @@ class GraphQueries:
         count = checks.whole("levels", levels, 1) if method == "propagation" else 1
         if checks.whole("level", level) >= count:
             raise InvalidArgument("level", level, f"a whole number from 0 to {count - 1}")
-        default = 100 if method == "propagation" else 2
-        partitioning = Partitioning(
-            method, count, default if iterations is None else iterations, resolution, seed
-        )
+        rounds = 100 if method == "propagation" else 2
+        if iterations is not None:
+            rounds = checks.whole("iterations", iterations)
+        checks.at_least("resolution", resolution, 0)
+        partitioning = Partitioning(method, count, rounds, resolution, checks.whole("seed", seed))
         checks.whole("limit", limit)
 
         def select(look: Look) -> Selection:

@@ -50,11 +50,10 @@ def expanded(
     >>> list(expanded(["acme/phoenix/api"], list, inherit=True))
     ['acme/phoenix/api', 'acme/phoenix', 'acme']
     """
-    if isinstance(names, str):
+    if isinstance(names, str) or not checks.iterable(names):
         raise InvalidArgument("namespaces", names, "a list of namespaces")
     named: dict[str, Condition] = {}
-    for name in names:
-        text = checks.text("namespaces", name)
+    for text in checks.texts("namespaces", names):
         if text.endswith(_SUBTREE):
             above = checked_namespace("namespaces", text.removesuffix(_SUBTREE))
             below = sorted(path for path in existing() if path == above or path.startswith(f"{above}/"))

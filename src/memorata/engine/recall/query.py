@@ -115,7 +115,7 @@ class Request:
             vector=query.vector,
             since=checks.optional_instant("since", when.since),
             until=checks.optional_instant("until", when.until),
-            conversation=tuple(checks.writable(f"history[{at}]", turn) for at, turn in enumerate(history)),
+            conversation=checks.writable_texts("history", history),
             fresh=when.fresh,
             id=id,
         )

@@ -145,7 +145,7 @@ def selected(ids: Sequence[str], filter: Mapping[str, Any] | None) -> Sequence[s
         return checked_ids(ids)
     if ids:
         raise InvalidArgument("filter", filter, "left out where ids are given")
-    if filter == {}:
+    if isinstance(filter, Mapping) and not filter:
         raise InvalidArgument("filter", filter, 'at least one condition; {"id": {"exists": true}} is all')
     condition = parsed_filter(filter)
     assert condition is not None  # only no filter gives none

@@ -123,7 +123,7 @@ class Writer:
     ) -> list[Memory]:
         """Add many items, a transaction for each batch; see :meth:`Engine.remember_many`."""
         # A text is a sequence of letters, and a mapping one of names, by accident.
-        if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
+        if isinstance(items, str | Mapping) or not checks.iterable(items):
             raise InvalidArgument("items", items, "a list of memories, mappings with a content, or texts")
         remembered: list[Memory] = []
         done = 0
@@ -309,7 +309,7 @@ def version_id(key: str, number: int) -> str:
 
 def checked_key(key: object) -> str:
     """Return a key, or raise."""
-    text = checks.text("key", key)
+    text = checks.writable("key", key)
     if not text or len(text) > MAX_KEY:
         raise InvalidArgument("key", text[:80], f"a text of 1 to {MAX_KEY:,} characters")
     return text
@@ -370,7 +370,7 @@ class MemoryKeys:
             metadata.pop(KEY_CREATED_AT, None)
             if current is not None:
                 first = current.metadata.get(KEY_CREATED_AT, current.created_at.isoformat())
-                if current.content == content:
+                if current.content == checks.writable("content", content):
                     # The same text has its vector, and stays where it came from.
                     for name in ("vector", "source", "untrusted"):
                         details.pop(name, None)
