@@ -238,7 +238,7 @@ def contradictions(
             from memorata.engine.services.chat import ChatJudge
 
             judge = ChatJudge(model, address, api_key=session.api_key)
-            pairs = engine.duplicates.resolve_contradictions(judge)
+            pairs = engine.duplicates.resolve_contradictions(judge, by=judge.name)
         else:
             pairs = engine.duplicates.contradictions(newer, resolved=all)
         _show_contradictions(session.output, engine, pairs)

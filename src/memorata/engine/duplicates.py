@@ -11,7 +11,7 @@ and its reason; only then does the newer memory supersede the older one. All can
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -28,8 +28,10 @@ from memorata.model.memory import Memory
 
 if TYPE_CHECKING:
     from memorata.engine.duplicate_search import DuplicateGroup, FoundDuplicates, Progress
-    from memorata.engine.services.chat import ContradictionJudge
     from memorata.store.memory.repeats import Contradiction, Repeat, Run, Undone
+
+Judge = Callable[[Sequence[tuple[Memory, Memory]]], Sequence[tuple[bool | None, str]]]
+"""Decides which of some pairs, the older memory first, contradict each other, and says why."""
 
 _GROUPS_PER_TRANSACTION: Final = 100
 """How many groups one transaction supersedes; a run that is killed loses those of one."""
@@ -300,43 +302,45 @@ class DuplicateGroups:
         return self._runtime.run([path], decide)
 
     def resolve_contradictions(
-        self, judge: ContradictionJudge, *, limit: int = 100, namespace: str | None = None
+        self, judge: Judge, *, by: str, limit: int = 100, namespace: str | None = None
     ) -> tuple[Contradiction, ...]:
-        """Let a judge decide about what is noted and open, and return what it decided.
+        """Let a function decide about open contradictions, and return its decisions.
 
-        What it cannot tell stays open. So does what was decided or hidden while it thought, and what would
+        A verdict of None leaves a pair open. So does a decision that was made meanwhile, and one that would
         supersede a pinned memory.
 
         Parameters
         ----------
         judge
-            What decides; see :class:`~memorata.engine.services.chat.ChatJudge`.
+            A function of a list of pairs (the older memory, the newer one). It returns for each whether they
+            contradict each other, or None, and a reason.
+        by
+            The author of the decisions, such as the name of a model.
         limit
-            How many at most.
+            The largest number of pairs.
         namespace
             Whose memories; None for the engine's.
         """
-        # Loaded on demand: it loads the HTTP client, which a recall does not need.
-        from memorata.engine.services.chat import ContradictionJudge
-
         path = self._runtime.path(namespace)
-        if not isinstance(judge, ContradictionJudge):
-            raise InvalidArgument("judge", judge, "a judge: something with a name that judges pairs")
+        if not callable(judge):
+            raise InvalidArgument("judge", judge, "a function of pairs of memories")
         open_ = self._store.contradictions.list(path)[: checks.whole("limit", limit)]
-        pairs = [tuple(self._store.get(path, [noted.older, noted.newer])) for noted in open_]
-        rulings = judge.judge([(older, newer) for older, newer in pairs])
+        pairs = [
+            (self._store.get(path, [noted.older])[0], self._store.get(path, [noted.newer])[0])
+            for noted in open_
+        ]
         decided = []
-        for noted, (older, _), ruling in zip(open_, pairs, rulings, strict=True):
-            if ruling.contradicts is None or (ruling.contradicts and older.pinned):
+        for noted, (older, _), (contradicts, reason) in zip(open_, pairs, judge(pairs), strict=True):
+            if contradicts is None or (contradicts and older.pinned):
                 continue
             if noted in self._store.contradictions.list(path, id=noted.newer):
                 decided.append(
                     self.resolve_contradiction(
                         noted.newer,
                         noted.older,
-                        contradicts=ruling.contradicts,
-                        because=ruling.reason,
-                        by=judge.name,
+                        contradicts=contradicts,
+                        because=reason,
+                        by=by,
                         namespace=path,
                     )
                 )

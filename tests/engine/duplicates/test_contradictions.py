@@ -7,7 +7,6 @@ import pytest
 
 import memorata
 from memorata.engine import Engine
-from memorata.engine.services.chat import Ruling
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory
 from memorata.model.query import When
@@ -23,15 +22,13 @@ class Clock:
 
 
 class Judge:
-    """A judge that says what it is told to."""
+    """A judge with given verdicts and reasons."""
 
-    name = "somebody"
-
-    def __init__(self, *rulings: Ruling) -> None:
+    def __init__(self, *rulings: tuple[bool | None, str]) -> None:
         self.rulings = list(rulings)
         self.asked: list[tuple[str, str]] = []
 
-    def judge(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:
+    def __call__(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[tuple[bool | None, str]]:
         self.asked += [(older.content, newer.content) for older, newer in pairs]
         return self.rulings
 
@@ -80,11 +77,11 @@ def test_both_may_be_true(memory: Engine, cities: tuple[Memory, Memory]) -> None
 
 def test_a_judge_decides_what_it_can_tell(memory: Engine, cities: tuple[Memory, Memory]) -> None:
     old, new = cities
-    unsure = Judge(Ruling(None, "who knows"))
-    assert memory.duplicates.resolve_contradictions(unsure) == ()
+    unsure = Judge((None, "who knows"))
+    assert memory.duplicates.resolve_contradictions(unsure, by="somebody") == ()
     assert unsure.asked == [("Anna lives in Rome", "Anna moved to Paris")]
     assert len(memory.duplicates.contradictions()) == 1
-    (decided,) = memory.duplicates.resolve_contradictions(Judge(Ruling(True, "one city")))
+    (decided,) = memory.duplicates.resolve_contradictions(Judge((True, "one city")), by="somebody")
     assert (decided.decided_by, decided.decided_because) == ("somebody", "one city")
     assert memory.get(old.id).superseded_by == new.id
 
@@ -94,15 +91,15 @@ def test_a_judge_does_not_touch_what_is_pinned_or_has_changed(
 ) -> None:
     old, new = cities
     memory.lifecycle.pin(old.id)
-    assert memory.duplicates.resolve_contradictions(Judge(Ruling(True, "one city"))) == ()
+    assert memory.duplicates.resolve_contradictions(Judge((True, "one city")), by="somebody") == ()
     memory.lifecycle.unpin(old.id)
 
     class Slow(Judge):
-        def judge(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:
+        def __call__(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[tuple[bool | None, str]]:
             memory.forget(new.id)
-            return super().judge(pairs)
+            return super().__call__(pairs)
 
-    assert memory.duplicates.resolve_contradictions(Slow(Ruling(True, "one city"))) == ()
+    assert memory.duplicates.resolve_contradictions(Slow((True, "one city")), by="somebody") == ()
     assert memory.get(old.id).superseded_by is None
 
 
@@ -112,8 +109,8 @@ def test_bad_arguments_are_refused(memory: Engine, cities: tuple[Memory, Memory]
         lambda: memory.duplicates.resolve_contradiction(new.id, old.id, contradicts=1, because="x"),  # type: ignore[arg-type]
         lambda: memory.duplicates.resolve_contradiction(new.id, old.id, contradicts=True, because=" "),
         lambda: memory.duplicates.resolve_contradiction(old.id, new.id, contradicts=True, because="x"),
-        lambda: memory.duplicates.resolve_contradictions("judge"),  # type: ignore[arg-type]
-        lambda: memory.duplicates.resolve_contradictions(Judge(), limit=-1),
+        lambda: memory.duplicates.resolve_contradictions("judge", by="somebody"),  # type: ignore[arg-type]
+        lambda: memory.duplicates.resolve_contradictions(Judge(), by="somebody", limit=-1),
         lambda: memory.duplicates.contradictions(resolved=1),  # type: ignore[arg-type]
     ):
         with pytest.raises(InvalidArgument):

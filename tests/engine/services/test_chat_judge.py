@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memorata.engine.services import chat as chat_service
-from memorata.engine.services.chat import JUDGE_PROMPT, ChatJudge, ContradictionJudge, Ruling, rulings
+from memorata.engine.services.chat import JUDGE_PROMPT, ChatJudge, Ruling, rulings
 from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid
 from memorata.model.memory import Memory
 
@@ -37,9 +37,8 @@ def test_pairs_are_asked_about_in_batches(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(chat_service, "post_json", post)
     monkeypatch.setattr(chat_service, "_PAIRS_PER_REQUEST", 2)
     judge = ChatJudge("wise", "http://localhost:1/v1", api_key="k")
-    assert isinstance(judge, ContradictionJudge)
     assert judge.name == "chat:wise"
-    ruled = judge.judge([pair(number) for number in range(3)])
+    ruled = judge([pair(number) for number in range(3)])
     assert ruled == [Ruling(False, f"new {number}") for number in range(3)]
     assert [len(each[4]) for each in asked] == [2, 1]
     assert asked[0][:4] == (

@@ -20,11 +20,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from memorata._frozen import frozen
 from memorata.embed.circuit_breaker import FIRST_PAUSE, QUERY_SECONDS, CircuitBreaker
 from memorata.embed.http_client import RetryPolicy, authorised, checked_address, post_json
 from memorata.embed.services import query_retry
@@ -118,26 +117,11 @@ _MAX_REASON_LENGTH: Final = 500
 _PAIRS_PER_REQUEST: Final = 8
 
 
-@frozen
-class Ruling:
-    """The verdict of a judge on two memories."""
+class Ruling(NamedTuple):
+    """The verdict of a model on two memories: whether one contradicts the other (None: unsure), and why."""
 
     contradicts: bool | None
     reason: str
-
-
-@runtime_checkable
-class ContradictionJudge(Protocol):
-    """Decides whether memories contradict each other."""
-
-    @property
-    def name(self) -> str:
-        """The name of the judge, which is stored with every decision."""
-        ...
-
-    def judge(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:
-        """Return a ruling for each pair of an older and a newer memory."""
-        ...
 
 
 class ChatJudge(ChatRole):
@@ -148,7 +132,7 @@ class ChatJudge(ChatRole):
         """The model's name."""
         return f"chat:{self._service.model}"
 
-    def judge(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:
+    def __call__(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:
         """Return a ruling for each pair of an older and a newer memory."""
         rulings: list[Ruling] = []
         for start in range(0, len(pairs), _PAIRS_PER_REQUEST):
