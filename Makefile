@@ -15,11 +15,11 @@ DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model
 CORE := src/memorata/model/*,src/memorata/text/*,src/memorata/rank/*,src/memorata/graph/*,src/memorata/geo/*,src/memorata/dedupe/*
 export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
 
-.PHONY: help demo test test-adapters test-typescript attack audit lock serve lint typecheck bench docs site clean
+.PHONY: help demo test test-thorough coverage test-adapters test-typescript attack audit lock serve lint typecheck bench docs site clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
 
 # Bytecode is made of what is imported, when it is first: most of what is installed never is.
 $(ENV): pyproject.toml $(wildcard packages/*/pyproject.toml) deploy/constraints.txt .ci/install.py Makefile
@@ -61,19 +61,28 @@ $(BROWSER): $(ENV)
 
 # Bytecode is kept, whatever the environment says: without it each of a few hundred processes that tests start
 # compiles the package anew, and pytest rewrites the asserts of every test once for each worker.
-test: export PYTHONDONTWRITEBYTECODE :=
+test test-thorough coverage: export PYTHONDONTWRITEBYTECODE :=
 # Every worker would multiply matrices with a thread for each processor, and these wait for each other by running
 # in circles: a test that embeds two hundred texts took eight seconds of processor time instead of one and a half.
-test: export OPENBLAS_NUM_THREADS := 1
+test test-thorough coverage: export OPENBLAS_NUM_THREADS := 1
 # One worker more than there are processors: a worker that waits (a browser, a server, a process that is to be
 # killed) leaves its processor to another. Two workers kept two processors busy for seven tenths of the time.
 WORKERS = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 # Tests write small databases, and every write waits for the disk: where memory has room for files, none does.
 MEMORY := $(shell findmnt --noheadings --output OPTIONS --target /dev/shm 2>/dev/null | grep --invert-match --quiet noexec \
 	&& test "$$(df --output=avail --block-size=1G /dev/shm | tail -1)" -ge 4 && echo --tmpdir=/dev/shm)
-test: $(MODELS) $(BROWSER)  ## Set up, then run every test and doctest with branch coverage
-	folder=$$(mktemp -d $(MEMORY)) && chmod 755 "$$folder" && trap 'rm -rf "$$folder"' EXIT && \
-		TMPDIR=$$folder $(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal --cov --cov-report=term
+RUN_TESTS = folder=$$(mktemp -d $(MEMORY)) && chmod 755 "$$folder" && trap 'rm -rf "$$folder"' EXIT && \
+	TMPDIR=$$folder $(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal
+test: $(MODELS) $(BROWSER)  ## Set up, then run every test and doctest
+	$(RUN_TESTS)
+
+test-thorough: export MEMORATA_TEST_PROFILE := thorough
+test-thorough: $(MODELS) $(BROWSER)  ## The same with more examples of each property, more rounds and larger data
+	$(RUN_TESTS)
+
+# A tracer makes the tests that it follows three quarters longer, so it runs where a change lands alone.
+coverage: $(MODELS) $(BROWSER)  ## The same as test with branch coverage and its gates, as .ci/run does
+	$(RUN_TESTS) --cov --cov-report=term
 	@echo "Coverage of the pure core, in percent; at least 95:"
 	@$(BIN)/coverage report --include="$(CORE)" --format=total --fail-under=95
 
