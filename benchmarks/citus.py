@@ -75,7 +75,7 @@ def text(number: int) -> str:
 
 def fill(url: str, namespaces: int, each: int) -> None:
     """Write the memories of every namespace."""
-    with memorata.open(url, embedder="lexical", duplicates="off") as memory:
+    with memorata.open(url, embedder="lexical", config={"duplicates": "off"}) as memory:
         for number in range(namespaces):
             memory.remember_many(map(text, range(each)), namespace=f"users/{number}")
 

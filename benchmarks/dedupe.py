@@ -225,7 +225,7 @@ def rivals(count: int, seed: int = 3) -> None:
 
 def exact_pass(count: int, seed: int = 4) -> None:
     """Time the look-up of a thousand new fingerprints in a store of `count` memories."""
-    with memorata.open(":memory:", embedder=None, extract_entities=False, read_dates=False) as memory:
+    with memorata.open(":memory:", embedder=None, config={"extractor": None, "read_dates": False}) as memory:
         memory.remember_many(planted(count, seed).texts, duplicates="off")
         fresh = [fingerprint(text) for text in planted(1_000, seed + 1).texts]
         best = min(_seconds(lambda: memory.store.same("default", fresh, NOW)) for _ in range(5))

@@ -44,7 +44,7 @@ def timed(times: dict[str, list[float]], name: str, work: Callable[[], object], 
 
 def measured(path: Path, key: str | None, memories: int, seed: int, times: dict[str, list[float]]) -> None:
     """Fill a file, use it, and open it again."""
-    memory = memorata.open(path, embedder="lexical", encryption_key=key)
+    memory = memorata.open(path, embedder="lexical", config={"encryption_key": key})
     for first in range(0, memories, 1_000):
         batch = sentences(1_000, seed + first)
         timed(times, "batch of 1,000", lambda batch=batch: memory.remember_many(batch))  # type: ignore[misc]
@@ -58,7 +58,7 @@ def measured(path: Path, key: str | None, memories: int, seed: int, times: dict[
     memory.close()
 
     def start() -> None:
-        with memorata.open(path, embedder="lexical", encryption_key=key) as again:
+        with memorata.open(path, embedder="lexical", config={"encryption_key": key}) as again:
             again.recall("who was told about tea?")
 
     timed(times, "open and first recall", start)
@@ -83,12 +83,12 @@ def main() -> None:
             path = Path(folder) / f"passphrase{number}.db"
             for name, times in ((PASSPHRASE, stretched), (KEY, encrypted)):
                 file = path.with_suffix(f".{len(name)}")
-                memorata.open(file, embedder=None, encryption_key=name).close()
+                memorata.open(file, embedder=None, config={"encryption_key": name}).close()
                 timed(
                     times,
                     "open",
                     lambda file=file, name=name: memorata.open(  # type: ignore[misc]
-                        file, embedder=None, encryption_key=name
+                        file, embedder=None, config={"encryption_key": name}
                     ).close(),
                 )
     print("| step, ms of processor | plain | encrypted | ratio |\n|---|--:|--:|--:|")

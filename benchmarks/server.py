@@ -219,7 +219,7 @@ def embedded(embedder: str, seconds: float, together: int) -> tuple[float, float
     """
     queries = [query.text for query in mixed(1_000, 500)]
     resources = replace(Settings().resources, threads=1)
-    with memorata.open(":memory:", embedder=embedder, resources=resources) as memory:
+    with memorata.open(":memory:", embedder=embedder, config={"resources": resources}) as memory:
         model: Any = memory.embedder
         batch = getattr(model, "embed_queries", None) if together > 1 else None
         model.embed_query(queries[0])

@@ -9,8 +9,8 @@ import memorata
 from memorata import engine, model
 
 PUBLIC = {
+    "Config",
     "Engine",
-    "Entity",
     "Explanation",
     "Feedback",
     "Hit",
@@ -21,7 +21,6 @@ PUBLIC = {
     "RecallResult",
     "Recipe",
     "MemorataError",
-    "Relation",
     "When",
     "__version__",
     "open",
@@ -54,7 +53,7 @@ def test_every_public_name_loads(name: str) -> None:
 
 
 def test_a_name_that_is_not_there_says_what_is() -> None:
-    with pytest.raises(AttributeError, match=r"has no attribute 'Mermory'; it has Engine, .*Memory"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'Mermory'; it has Config, .*Memory"):
         memorata.Mermory  # noqa: B018
 
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from memorata._on_demand import on_demand
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine, RecallResult, Recipe, open
+    from memorata.engine import Config, Engine, RecallResult, Recipe, open
     from memorata.model import (
-        Entity,
         Explanation,
         Feedback,
         Hit,
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
         Period,
         Place,
         Query,
-        Relation,
         When,
     )
 
@@ -31,9 +29,8 @@ __version__ = "0.1.0.dev0"
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        ".engine": ("Engine", "RecallResult", "Recipe", "open"),
+        ".engine": ("Config", "Engine", "RecallResult", "Recipe", "open"),
         ".model": (
-            "Entity",
             "Explanation",
             "Feedback",
             "Hit",
@@ -42,15 +39,14 @@ __getattr__, __dir__ = on_demand(
             "Place",
             "MemorataError",
             "Query",
-            "Relation",
             "When",
         ),
     },
 )
 
 __all__ = [
+    "Config",
     "Engine",
-    "Entity",
     "Explanation",
     "Feedback",
     "Hit",
@@ -61,7 +57,6 @@ __all__ = [
     "Query",
     "RecallResult",
     "Recipe",
-    "Relation",
     "When",
     "__version__",
     "open",

@@ -216,7 +216,7 @@ class TestWhereItIsKept:
     def test_a_named_file_keeps_the_memories(self, tmp_path: Path) -> None:
         kept = tmp_path / "kept.db"
         assert f'memorata recall --db {kept} "…"' in " ".join(Shown(kept).text.split())
-        with memorata.open(kept, must_exist=True) as memory:
+        with memorata.open(kept, config={"must_exist": True}) as memory:
             assert len(memory.list(limit=500, hidden=True).memories) == len(conversation())
             assert memory.admin.check() == []
 
@@ -232,7 +232,7 @@ class TestWhereItIsKept:
         kept = tmp_path / "kept.db"
         Shown(kept)
         address = "What is our address?"
-        with memorata.open(kept, must_exist=True) as memory:
+        with memorata.open(kept, config={"must_exist": True}) as memory:
             for day, number in (("2026-08-01", "14"), ("2026-09-04", "8"), ("2026-10-01", "8b")):
                 moment = datetime.fromisoformat(f"{day}T00:00:00Z")
                 seen = [

@@ -74,7 +74,7 @@ def test_everything_comes_back_exactly_with_its_times(cli: Run, home: Path) -> N
     assert [each.memory_id for each in told["default"]] == [first.id, gone.id]
     assert told["default"][0].superseded_at == second.created_at < third.created_at
     with memorata.open(
-        home / "memories.db", embedder="lexical", extract_entities=False, read_dates=False
+        home / "memories.db", embedder="lexical", config={"extractor": None, "read_dates": False}
     ) as memory:
         # Nobody has read this one, and nobody will.
         memory.remember("Yesterday Carl met Dora in Oslo", id="unread")

@@ -18,7 +18,9 @@ class Slow(LexicalEmbedder):
 
 
 if __name__ == "__main__":
-    with memorata.open(sys.argv[1], embedder=Slow(dimension=64), lease_seconds=float(sys.argv[2])) as memory:
+    with memorata.open(
+        sys.argv[1], embedder=Slow(dimension=64), config={"lease_seconds": float(sys.argv[2])}
+    ) as memory:
 
         def told(done: int, total: int) -> None:
             sys.stdout.write(f"{done} of {total}\n")

@@ -16,7 +16,9 @@ NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 @pytest.fixture
 def memory() -> Iterator[Engine]:
-    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW, duplicates="off") as engine:
+    with memorata.open(
+        ":memory:", embedder="lexical", clock=lambda: NOW, config={"duplicates": "off"}
+    ) as engine:
         yield engine
 
 

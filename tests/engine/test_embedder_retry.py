@@ -36,10 +36,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def opened(path: Path, service: Any, clock: Clock, **options: Any) -> Engine:
+def opened(path: Path, service: Any, clock: Clock, embedder: str | None = None) -> Engine:
     retry = RetryPolicy(attempts=2, first_pause=0.01, clock=clock)
     resources = Resources(retry=retry, query_seconds=1.0)
-    return memorata.open(path, **{"embedder": service.name, "resources": resources, **options})
+    return memorata.open(path, embedder=embedder or service.name, config={"resources": resources})
 
 
 def agree_to(service: Any) -> None:
@@ -180,7 +180,7 @@ def test_a_model_that_is_installed_later_is_taken_up(tmp_path: Path, clock: Cloc
     with memorata.open(path, embedder="lexical") as memory:
         memory.remember("Anna drinks green tea.")
         memory.store.remember_setting("embedder", "potion-base-8M")
-    with memorata.open(path, resources=Resources(models=there)) as memory:
+    with memorata.open(path, config={"resources": Resources(models=there)}) as memory:
         assert "memorata model install potion-base-8M" in memory.recall("tea").degraded[0]
         there.mkdir()
         (there / "potion-base-8M").symlink_to(models / "potion-base-8M")

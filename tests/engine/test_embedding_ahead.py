@@ -102,7 +102,9 @@ ALIKE = (
 
 def test_summaries_and_merged_memories_are_embedded_before_they_are_written() -> None:
     watching, now = Watching(), datetime(2026, 5, 7, 12, tzinfo=UTC)
-    with memorata.open(":memory:", embedder=watching, clock=lambda: now, duplicates="off") as memory:
+    with memorata.open(
+        ":memory:", embedder=watching, clock=lambda: now, config={"duplicates": "off"}
+    ) as memory:
         store = memory.store
         assert isinstance(store, SqliteStore)
         watching.is_open = lambda: store._connection.in_transaction

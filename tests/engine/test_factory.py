@@ -32,7 +32,7 @@ NO_MODELS = Resources()
 
 def test_a_store_remembers_how_it_reads(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with memorata.open(path, embedder="lexical", analyser_name="plain") as memory:
+    with memorata.open(path, embedder="lexical", config={"analyser": "plain"}) as memory:
         memory.remember("The batteries")
     with memorata.open(path) as memory:
         assert memory.analyser.name == "plain"
@@ -42,11 +42,11 @@ def test_a_store_remembers_how_it_reads(tmp_path: Path) -> None:
     with pytest.raises(
         InvalidArgument, match="analyser must be 'plain', as the words of this store were read"
     ):
-        memorata.open(path, analyser_name="snowball")
+        memorata.open(path, config={"analyser": "snowball"})
 
 
 def test_a_new_store_takes_the_best_there_is_and_says_so(tmp_path: Path) -> None:
-    with memorata.open(tmp_path / "m.db", resources=NO_MODELS) as memory:
+    with memorata.open(tmp_path / "m.db", config={"resources": NO_MODELS}) as memory:
         assert memory.embedder is not None
         assert any("memorata model install" in note for note in memory.notes)
 
@@ -64,7 +64,7 @@ def test_a_store_whose_model_is_gone_answers_by_words(tmp_path: Path) -> None:
     with memorata.open(path, embedder="lexical") as memory:
         memory.remember("Anna likes tea.")
         memory.store.remember_setting("embedder", "arctic-embed-s")
-    with memorata.open(path, resources=Resources(models=tmp_path / "nowhere")) as memory:
+    with memorata.open(path, config={"resources": Resources(models=tmp_path / "nowhere")}) as memory:
         assert "words only" in memory.notes[0]
         answer = memory.recall("tea")
         assert len(answer) == 1
@@ -82,7 +82,7 @@ def test_a_store_whose_service_is_away_answers_by_words(embedder: str, tmp_path:
         memory.remember("Anna likes tea.")
         memory.store.remember_setting("embedder", UNAVAILABLE)
     user_trust().agree_to_source("http://127.0.0.1:1")
-    with memorata.open(path, embedder=embedder, resources=HURRIED) as memory:
+    with memorata.open(path, embedder=embedder, config={"resources": HURRIED}) as memory:
         assert "words only" in memory.notes[0]
         assert "refused the connection" in memory.notes[0]
         assert memory.recall("tea").degraded
@@ -107,12 +107,12 @@ def test_a_store_whose_embedder_cannot_be_named_any_more_answers_by_words(
 def test_a_service_that_the_store_does_not_know_has_to_be_there(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with pytest.raises(ServiceUnreachable):
-        memorata.open(path, embedder=UNAVAILABLE, resources=HURRIED)
+        memorata.open(path, embedder=UNAVAILABLE, config={"resources": HURRIED})
     assert not path.exists()
     with memorata.open(path, embedder="lexical") as memory:
         memory.remember("Anna likes tea.")
     with pytest.raises(ServiceUnreachable):
-        memorata.open(path, embedder=UNAVAILABLE, resources=HURRIED)
+        memorata.open(path, embedder=UNAVAILABLE, config={"resources": HURRIED})
 
 
 def test_a_service_that_gives_other_vectors_than_was_said_decides_nothing(
@@ -121,9 +121,11 @@ def test_a_service_that_gives_other_vectors_than_was_said_decides_nothing(
     monkeypatch.setattr(services, "post_json", lambda *asked: {"embeddings": [[0.6, 0.8]]})
     path = tmp_path / "m.db"
     with pytest.raises(DimensionMismatch, match="2 dimensions where 3 were expected"):
-        memorata.open(path, embedder="ollama:some-model", resources=Resources(dimension=3))
+        memorata.open(path, embedder="ollama:some-model", config={"resources": Resources(dimension=3)})
     assert not path.exists()
-    with memorata.open(path, embedder="ollama:some-model", resources=Resources(dimension=2)) as memory:
+    with memorata.open(
+        path, embedder="ollama:some-model", config={"resources": Resources(dimension=2)}
+    ) as memory:
         assert memory.remember("Anna likes tea.").embedder.startswith("ollama:some-model@")
 
 
@@ -135,15 +137,15 @@ def test_an_embedder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"analyser_name": "klingon"},
-        {"analyser_name": 7},
+        {"analyser": "klingon"},
+        {"analyser": 7},
         {"language": "klingon"},
         {"language": ""},
         {"embedder": "best"},
         {"embedder": 7},
         {"reranker": "best"},
         {"anchors": "guessed"},
-        {"extract_entities": "yes"},
+        {"extractor": "yes"},
         {"read_dates": "yes"},
         {"redact": 1},
         {"namespace": "a//b"},
@@ -158,8 +160,9 @@ def test_an_embedder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
 )
 def test_a_wrong_setting_makes_no_file(wrong: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "m.db"
+    direct = {name: wrong[name] for name in wrong.keys() & {"embedder", "namespace", "clock"}}
     with pytest.raises(MemorataError):
-        memorata.open(path, **{"embedder": "lexical", **wrong})
+        memorata.open(path, **{"embedder": "lexical", "config": {} if direct else wrong, **direct})
     assert not path.exists()
 
 
@@ -167,7 +170,7 @@ def test_a_wrong_setting_is_not_recorded(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     open_store(path).close()
     with pytest.raises(InvalidArgument, match="language must be one of"):
-        memorata.open(path, embedder="lexical", analyser_name="plain", language="klingon")
+        memorata.open(path, embedder="lexical", config={"analyser": "plain", "language": "klingon"})
     with memorata.open(path, embedder="lexical") as memory:
         assert memory.analyser.name == "snowball"
 
@@ -175,8 +178,12 @@ def test_a_wrong_setting_is_not_recorded(tmp_path: Path) -> None:
 def test_what_could_not_be_opened_decides_nothing(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with pytest.raises(InvalidArgument, match="recipe must be one of"):
-        memorata.open(path, embedder="lexical", analyser_name="plain", language="german", recipe="best")
-    with memorata.open(path, embedder="builtin", analyser_name="snowball", language="english") as memory:
+        memorata.open(
+            path, embedder="lexical", recipe="best", config={"analyser": "plain", "language": "german"}
+        )
+    with memorata.open(
+        path, embedder="builtin", config={"analyser": "snowball", "language": "english"}
+    ) as memory:
         assert memory.store.setting("embedder") == "use-multilingual"
         assert memory.store.setting("analyser") == "snowball"
         assert memory.store.setting("language") == "english"
@@ -193,13 +200,13 @@ class Lengths:
 
 @pytest.mark.parametrize("nothing", [None, "none"])
 def test_there_is_no_re_ranker_unless_one_is_given(nothing: str | None) -> None:
-    with memorata.open(":memory:", embedder=None, reranker=nothing) as memory:
+    with memorata.open(":memory:", embedder=None, config={"reranker": nothing}) as memory:
         assert memory.reranker is None
 
 
 def test_a_re_ranker_is_taken_as_it_is_or_opened_by_its_name(tmp_path: Path) -> None:
     given = Lengths()
-    with memorata.open(":memory:", embedder=None, reranker=given) as memory:
+    with memorata.open(":memory:", embedder=None, config={"reranker": given}) as memory:
         assert memory.reranker is given
     known = CATALOGUE["mini-reranker"].description
     for folder in (tmp_path / "mini-reranker", tmp_path / "other"):
@@ -207,18 +214,20 @@ def test_a_re_ranker_is_taken_as_it_is_or_opened_by_its_name(tmp_path: Path) -> 
         (folder / "model.toml").write_text(known.as_toml(), encoding="utf-8")
     models = Resources(models=tmp_path)
     for name in ("mini-reranker", f"onnx:{tmp_path / 'other'}"):
-        with memorata.open(":memory:", embedder=None, reranker=name, resources=models) as memory:
+        with memorata.open(
+            ":memory:", embedder=None, config={"reranker": name, "resources": models}
+        ) as memory:
             assert memory.reranker is not None
             assert memory.reranker.name == "mini-reranker"
 
 
 def test_a_re_ranker_that_cannot_be_had_is_an_error() -> None:
     with pytest.raises(EmbedderError, match="there is no re-ranker 'best'"):
-        memorata.open(":memory:", reranker="best", resources=NO_MODELS)
+        memorata.open(":memory:", config={"reranker": "best", "resources": NO_MODELS})
     with pytest.raises(ModelNotInstalled, match="memorata model install mini-reranker"):
-        memorata.open(":memory:", reranker="mini-reranker", resources=NO_MODELS)
+        memorata.open(":memory:", config={"reranker": "mini-reranker", "resources": NO_MODELS})
     with pytest.raises(InvalidArgument, match="reranker must be a re-ranker"):
-        memorata.open(":memory:", reranker=7, resources=NO_MODELS)  # type: ignore[arg-type]
+        memorata.open(":memory:", config={"reranker": 7, "resources": NO_MODELS})
 
 
 @pytest.mark.parametrize("path", [3, None, b"m.db", ["m.db"]])
@@ -235,7 +244,7 @@ def test_wrong_paths_are_explained(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="does not exist; create it"):
         memorata.open(tmp_path / "no" / "such" / "m.db")
     with pytest.raises(StoreUnavailable, match="there is no database at"):
-        memorata.open(tmp_path / "m.db", must_exist=True)
+        memorata.open(tmp_path / "m.db", config={"must_exist": True})
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="file is a file, not a folder"):
         memorata.open(tmp_path / "file" / "m.db")
@@ -336,32 +345,34 @@ def test_an_embedder_that_a_file_does_not_know_cannot_be_used_where_it_is_only_r
 
 def test_the_analyser_and_the_least_length_are_chosen_when_a_store_is_made(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with memorata.open(path, embedder=None, analyser_name="plain", min_length=3) as memory:
+    with memorata.open(path, embedder=None, config={"analyser": "plain", "min_length": 3}) as memory:
         memory.remember("The UAV-001 is at base")
         assert memory.recall("the uav").hits[0].content == "The UAV-001 is at base"
         assert memory.recall("is at").hits == ()
     with memorata.open(path, embedder=None) as memory:
         assert (memory.analyser.name, memory.analyser.min_length) == ("plain", 3)
     with pytest.raises(InvalidArgument, match="min_length"):
-        memorata.open(path, embedder=None, min_length=2)
+        memorata.open(path, embedder=None, config={"min_length": 2})
     with memorata.open(tmp_path / "other.db", embedder=None) as memory:
         assert memory.analyser.min_length == 3
-    memorata.open(tmp_path / "other.db", embedder=None, min_length=3).close()
+    memorata.open(tmp_path / "other.db", embedder=None, config={"min_length": 3}).close()
     with pytest.raises(InvalidArgument, match="min_length"):
-        memorata.open(tmp_path / "other.db", embedder=None, min_length=0)
+        memorata.open(tmp_path / "other.db", embedder=None, config={"min_length": 0})
 
 
 def test_a_store_of_the_model_that_was_built_in_before_keeps_it_and_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "m.db"
-    with memorata.open(path, embedder="granite-embedding-30m-english", resources=NO_MODELS) as memory:
+    with memorata.open(
+        path, embedder="granite-embedding-30m-english", config={"resources": NO_MODELS}
+    ) as memory:
         memory.remember("Anna prefers green tea.")
         before = memory.store.dimension_of(memory.embedder.name) if memory.embedder else None
         # What stores of that time have recorded.
         memory.store.remember_setting("embedder", "builtin")
     assert before == 384
-    with memorata.open(path, resources=NO_MODELS) as memory:
+    with memorata.open(path, config={"resources": NO_MODELS}) as memory:
         assert memory.embedder is not None
         assert memory.embedder.name.startswith("granite-embedding-30m-english@")
         assert memory.recall("What does Anna drink?", recipe="vector").hits
@@ -371,6 +382,6 @@ def test_a_store_of_the_model_that_was_built_in_before_keeps_it_and_says_what_to
         monkeypatch.setattr(
             importlib.util, "find_spec", lambda name, gone=without: gone[name] if name in gone else real(name)
         )
-        with memorata.open(path, resources=NO_MODELS) as memory:
+        with memorata.open(path, config={"resources": NO_MODELS}) as memory:
             assert any(f"pip install 'memorata[{told}]'" in note for note in memory.notes)
             assert memory.recall("What tea does Anna prefer?").hits

@@ -82,7 +82,7 @@ def test_an_unknown_hit_is_refused(engine: Engine) -> None:
 
 
 def test_without_a_log_feedback_says_so() -> None:
-    with open_engine(":memory:", embedder="lexical", logging=Logging(recalls=False)) as engine:
+    with open_engine(":memory:", embedder="lexical", config={"logging": Logging(recalls=False)}) as engine:
         engine.remember("green tea")
         found = engine.recall("tea")
         with pytest.raises(RecallNotFound, match="the log may be off"):

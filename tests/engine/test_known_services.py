@@ -25,7 +25,7 @@ def memory(ollama: Any, tmp_path: Path) -> Callable[..., Engine]:
         resources = Resources(
             retry=RetryPolicy(attempts=2, first_pause=0.01), query_seconds=2.0, dimension=dimension
         )
-        return memorata.open(tmp_path / "m.db", embedder=embedder, resources=resources)
+        return memorata.open(tmp_path / "m.db", embedder=embedder, config={"resources": resources})
 
     with opened(embedder=ollama.name) as made:
         made.remember_many(TEXTS)

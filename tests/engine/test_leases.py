@@ -51,7 +51,7 @@ def path(tmp_path: Path) -> Path:
 def two(path: Path, clock: Clock) -> Iterator[tuple[memorata.Engine, memorata.Engine]]:
     """Two engines on one file, with old episodes to promote, expire and summarise."""
     life = {"working_days": 1, "episodic_uses": 1, "summary_days": 1, "summary_sources": 2}
-    options: dict[str, Any] = {"embedder": OLD, "clock": clock, "life": life, "lease_seconds": 60}
+    options: dict[str, Any] = {"embedder": OLD, "clock": clock, "config": {"life": life, "lease_seconds": 60}}
     with memorata.open(path, **options) as one, memorata.open(path, **options) as other:
         one.remember_many(
             [

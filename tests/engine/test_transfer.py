@@ -53,7 +53,7 @@ def test_what_was_superseded_after_it_was_copied_is_caught_up_with() -> None:
     def current() -> set[str]:
         return {each.id for each in target.page("default", None, 9, None, hidden=False).memories}
 
-    with memorata.open(":memory:", embedder="lexical", duplicates="off") as engine:
+    with memorata.open(":memory:", embedder="lexical", config={"duplicates": "off"}) as engine:
         engine.remember_many(
             [{"id": id_, "content": f"Bob {said}"} for id_, said in (("a", "sails."), ("b", "sails"))]
         )

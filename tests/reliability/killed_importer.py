@@ -26,7 +26,7 @@ KILLS = 10
 
 
 def original(path: Path) -> None:
-    with memorata.open(path, embedder="lexical", durable=False) as memory:
+    with memorata.open(path, embedder="lexical", config={"durable": False}) as memory:
         memory.remember_many({"id": f"m{number}", "content": f"thought {number}"} for number in range(COUNT))
         memory.forget(*(f"m{number}" for number in range(0, COUNT, 3)))
         memory.remember_many(

@@ -62,7 +62,7 @@ def codes(path: Path) -> list[tuple[str, int, int, str]]:
 
 
 def filled(path: Path, embedder: LexicalEmbedder) -> Path:
-    with memorata.open(path, embedder=embedder, durable=False) as memory:
+    with memorata.open(path, embedder=embedder, config={"durable": False}) as memory:
         memory.remember_many(TEXTS[: COUNT - 100])
         memory.remember_many(TEXTS[COUNT - 100 :], namespace="acme")
     return path

@@ -14,7 +14,7 @@ def main(path: Path) -> None:
         sys.stdout.write(f"{done}\n")
         sys.stdout.flush()
 
-    with memorata.open(path, embedder="lexical", duplicates="off") as engine:
+    with memorata.open(path, embedder="lexical", config={"duplicates": "off"}) as engine:
         found = engine.duplicates.find()
         engine.duplicates.supersede(found.groups, progress=told)
 

@@ -74,7 +74,7 @@ def purge(folder: Path) -> None:
 
 def contents(path: Path, key: str | None = None) -> Contents:
     """Return the text of every memory of a sound file, by its id; each can be recalled."""
-    with memorata.open(path, embedder=OLD, encryption_key=key) as memory:
+    with memorata.open(path, embedder=OLD, config={"encryption_key": key}) as memory:
         assert memory.admin.check() == [], memory.admin.check()
         found = {record.id: record.content for record in memory.store.export(None)}
         for id_ in random.Random(len(found)).sample(sorted(found), min(2, len(found))):
@@ -231,7 +231,7 @@ def written(path: Path, process: int, number: Iterator[int]) -> Contents:
 
 
 def fill(folder: Path) -> None:
-    with memorata.open(folder / "full.db", embedder=OLD, durable=False) as memory:
+    with memorata.open(folder / "full.db", embedder=OLD, config={"durable": False}) as memory:
         memory.remember_many(
             [
                 {"id": f"m{number}", "content": f"zebra {number} about {THINGS[number % 5]}"}

@@ -12,7 +12,7 @@ PROCESSES = 6
 
 def make(path: Path, number: int, starting: int) -> None:
     os.read(starting, 1)
-    with memorata.open(path, embedder="lexical", durable=False) as memory:
+    with memorata.open(path, embedder="lexical", config={"durable": False}) as memory:
         memory.remember(f"tea number {number}")
 
 

@@ -151,7 +151,7 @@ def _step(memory: memorata.Engine, chains: Chains, chance: Random, now: datetime
 def test_what_held_and_was_believed_is_what_a_plain_model_says(chance: Random) -> None:
     now, chains = START, Chains()
     with memorata.open(
-        ":memory:", embedder=None, duplicates="off", extract_entities=False, clock=lambda: now
+        ":memory:", embedder=None, clock=lambda: now, config={"duplicates": "off", "extractor": None}
     ) as memory:
         for number in range(25):
             now += timedelta(days=chance.randint(0, 5), seconds=1)

@@ -24,7 +24,7 @@ CONTENTS = [f"tea number {n} for {name}" for n in range(100) for name in ("Anna"
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sound file: 300 memories in a segment, 20 in the tail."""
     file = tmp_path_factory.mktemp("sound") / "m.db"
-    with memorata.open(file, embedder="lexical", durable=False) as memory:
+    with memorata.open(file, embedder="lexical", config={"durable": False}) as memory:
         memory.remember_many(CONTENTS)
         memory.remember_many([f"late coffee {n}" for n in range(20)])
         memory.remember("someone else's tea", namespace="other")

@@ -12,7 +12,7 @@ GROUPS, KILLS = 12, 5
 
 def test_a_run_survives_being_killed(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with memorata.open(path, embedder="lexical", duplicates="off") as memory:
+    with memorata.open(path, embedder="lexical", config={"duplicates": "off"}) as memory:
         memory.remember_many([f"tea number {number % GROUPS}" for number in range(3 * GROUPS)])
         before = {each.id: each.superseded_by for each in memory.store.export(None)}
     command = [sys.executable, str(Path(__file__).with_name("killed_run.py")), str(path)]

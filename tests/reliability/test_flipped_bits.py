@@ -31,7 +31,7 @@ COLUMNS = {
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sound file with a segment, a tail, a repeat and a correction."""
     file = tmp_path_factory.mktemp("sound") / "m.db"
-    with memorata.open(file, embedder="lexical", durable=False) as memory:
+    with memorata.open(file, embedder="lexical", config={"durable": False}) as memory:
         memory.remember_many(
             [f"tea number {n} for {name}" for n in range(100) for name in ("Anna", "Bo", "Chen")]
         )

@@ -19,7 +19,7 @@ WORDS = ("tea", "kettle", "knee", "marathon", "queue", "jobs", "cello", "lesson"
 
 
 def opened(path: Path) -> memorata.Engine:
-    return memorata.open(path, embedder="lexical", clock=lambda: NOW, duplicates="off")
+    return memorata.open(path, embedder="lexical", clock=lambda: NOW, config={"duplicates": "off"})
 
 
 def filled(path: Path, namespace: str) -> None:

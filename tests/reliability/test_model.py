@@ -130,10 +130,8 @@ class Model(RuleBasedStateMachine):
         return memorata.open(
             self.path,
             embedder=EMBEDDER,
-            durable=False,
-            duplicates="off",
             clock=lambda: self.now,
-            analyser_name="plain",
+            config={"durable": False, "duplicates": "off", "analyser": "plain"},
         )
 
     def teardown(self) -> None:

@@ -15,7 +15,9 @@ NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[memorata.Engine]:
-    with memorata.open(tmp_path / "m.db", embedder="lexical", durable=False, clock=lambda: NOW) as opened:
+    with memorata.open(
+        tmp_path / "m.db", embedder="lexical", clock=lambda: NOW, config={"durable": False}
+    ) as opened:
         yield opened
 
 

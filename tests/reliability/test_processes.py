@@ -48,7 +48,7 @@ def test_many_processes_may_make_the_same_file_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.untraced
 def test_threads_share_an_engine(tmp_path: Path) -> None:
-    with memorata.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", config={"durable": False}) as memory:
         memory.remember_many([f"tea number {n}" for n in range(300)])
         expected = [hit.memory.content for hit in memory.recall("tea number 7", limit=5)]
         assert expected[0] == "tea number 7"

@@ -33,7 +33,7 @@ from datetime import datetime
 import memorata
 path, moment, questions, recipes = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), json.loads(sys.argv[4])
 when = memorata.When(now=datetime.fromisoformat(moment))
-with memorata.open(path, embedder="lexical", must_exist=True) as memory:
+with memorata.open(path, embedder="lexical", config={"must_exist": True}) as memory:
     answers = [[[hit.memory.id, hit.score.hex()] for hit in memory.recall(each, recipe=name, when=when)]
                for name in recipes for each in questions]
 print(json.dumps(answers))
@@ -45,7 +45,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[memorata.Engine
     """Four hundred memories of every kind, some corrected, forgotten, expired, repeated or very long."""
     dice = random.Random(11)
     path = tmp_path_factory.mktemp("same") / "m.db"
-    with memorata.open(path, embedder="lexical", durable=False, clock=lambda: NOW) as engine:
+    with memorata.open(path, embedder="lexical", clock=lambda: NOW, config={"durable": False}) as engine:
         items = []
         for number in range(400):
             said = NOW - timedelta(days=dice.randrange(400), seconds=dice.randrange(9999))

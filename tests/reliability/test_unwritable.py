@@ -48,7 +48,7 @@ def test_a_file_on_a_full_disk_is_opened_to_be_read(tmp_path: Path) -> None:
 
 
 def test_a_database_that_may_not_grow_is_said_and_nothing_is_half_written(tmp_path: Path) -> None:
-    with memorata.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", config={"durable": False}) as memory:
         memory.remember_many([f"tea {n}" for n in range(300)])
         connection: sqlite3.Connection = cast("SqliteStore", memory.store)._connection
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
@@ -92,7 +92,7 @@ def test_paths_that_cannot_be_files_are_explained(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="does not exist; create it"):
         memorata.open(tmp_path / "no" / "m.db", embedder="lexical")
     with pytest.raises(StoreUnavailable, match="there is no database at"):
-        memorata.open(tmp_path / "m.db", embedder="lexical", must_exist=True)
+        memorata.open(tmp_path / "m.db", embedder="lexical", config={"must_exist": True})
     assert list(tmp_path.iterdir()) == []
 
 

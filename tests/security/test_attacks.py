@@ -69,7 +69,10 @@ def key(request: pytest.FixtureRequest) -> str | None:
 def opened(path: Path, key: str | None) -> memorata.Engine:
     quiet = Logging(recalls=False)
     return memorata.open(
-        path, embedder="lexical", durable=False, clock=lambda: NOW, encryption_key=key, logging=quiet
+        path,
+        embedder="lexical",
+        clock=lambda: NOW,
+        config={"durable": False, "encryption_key": key, "logging": quiet},
     )
 
 
@@ -170,7 +173,7 @@ def test_a_damaged_file_raises_errors_of_ours_and_check_tells_what_is_wrong(
 
 BUSY = (
     "import memorata, sys\n"
-    "with memorata.open(sys.argv[1], embedder='lexical', durable=False) as memory:\n"
+    "with memorata.open(sys.argv[1], embedder='lexical', config={'durable': False}) as memory:\n"
     "    number = 0\n"
     "    while True:\n"
     "        number += 1\n"
@@ -184,7 +187,7 @@ PURGES = 24
 
 def test_a_purge_beside_busy_processes_is_finished_or_says_what_is_left(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with memorata.open(path, embedder="lexical", durable=False) as memory:
+    with memorata.open(path, embedder="lexical", config={"durable": False}) as memory:
         memory.remember_many([f"note {number} of before" for number in range(2_000)])
         said = [memory.remember(f"zqsecret{number}x is the word") for number in range(PURGES)]
         busy = [

@@ -124,7 +124,7 @@ def given_database(tmp_path: Path, spy: Spy) -> Path:
 
 
 def test_an_address_in_a_database_is_not_contacted_without_consent(given_database: Path, spy: Spy) -> None:
-    with memorata.open(given_database, resources=Resources(api_key=KEY)) as memory:
+    with memorata.open(given_database, config={"resources": Resources(api_key=KEY)}) as memory:
         assert [hit.memory.content for hit in memory.recall("tea")] == ["Anna likes tea."]
         memory.remember("the code is 4711")
         assert memory.notes == (
@@ -152,7 +152,7 @@ def test_consent_lets_texts_through_but_not_a_key_that_was_given_for_another(
     given_database: Path, spy: Spy
 ) -> None:
     user_trust().agree_to_source(spy.origin)
-    with memorata.open(given_database, resources=Resources(api_key=KEY)) as memory:
+    with memorata.open(given_database, config={"resources": Resources(api_key=KEY)}) as memory:
         memory.remember("Ben likes coffee.")
         assert any(
             note.startswith(f"the API key is not sent to {spy.origin}, for which it was not given")
@@ -164,25 +164,27 @@ def test_consent_lets_texts_through_but_not_a_key_that_was_given_for_another(
 
 def test_what_was_named_once_may_be_named_by_the_database_from_then_on(tmp_path: Path, spy: Spy) -> None:
     path, resources = tmp_path / "own.db", Resources(api_key=KEY)
-    with memorata.open(path, embedder=spy.embedder, resources=resources) as memory:
+    with memorata.open(path, embedder=spy.embedder, config={"resources": resources}) as memory:
         memory.remember("Anna likes tea.")
     spy.requests.clear()
-    with memorata.open(path, resources=resources) as memory:
+    with memorata.open(path, config={"resources": resources}) as memory:
         memory.remember("Ben likes coffee.")
         assert memory.notes == ()
     assert set(spy.keys) == {f"Bearer {KEY}"}
     spy.requests.clear()
     # Another key was never given for it.
-    with memorata.open(path, resources=Resources(api_key="sk-another")) as memory:
+    with memorata.open(path, config={"resources": Resources(api_key="sk-another")}) as memory:
         memory.remember("Cleo likes milk.")
     assert set(spy.keys) == {None}
 
 
 def test_a_key_is_sent_to_its_address_and_to_no_other(tmp_path: Path, spy: Spy, another: Spy) -> None:
     resources = Resources(api_key=KEY, api_key_address=f"{spy.origin}/v1")
-    with memorata.open(tmp_path / "a.db", embedder=spy.embedder, resources=resources) as memory:
+    with memorata.open(tmp_path / "a.db", embedder=spy.embedder, config={"resources": resources}) as memory:
         memory.remember("Anna likes tea.")
-    with memorata.open(tmp_path / "b.db", embedder=another.embedder, resources=resources) as memory:
+    with memorata.open(
+        tmp_path / "b.db", embedder=another.embedder, config={"resources": resources}
+    ) as memory:
         memory.remember("Anna likes tea.")
         assert memory.notes[0] == (f"the API key is for {spy.origin}/v1, and is not sent to {another.origin}")
     assert set(spy.keys) == {f"Bearer {KEY}"}

@@ -57,7 +57,7 @@ def test_sockets_are_their_owners(tmp_path: Path) -> None:
 def test_what_is_encrypted_is_its_owners(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
-    with memorata.open(folder / "m.db", embedder="lexical", encryption_key="5f" * 32) as memory:
+    with memorata.open(folder / "m.db", embedder="lexical", config={"encryption_key": "5f" * 32}) as memory:
         memory.remember("Anna prefers green tea.")
         memory.admin.backup(folder / "copy.db")
         assert set(rights(folder).values()) == {0o600}

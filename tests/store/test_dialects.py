@@ -30,7 +30,7 @@ def test_an_address_is_opened_by_the_satellite_that_declares_its_scheme(
     point = Point("mine", "anywhere:open_mine", "memorata.stores")
     monkeypatch.setattr(_satellites, "declared", lambda kind: {"mine": point} if kind == "stores" else {})
     OPENED.clear()
-    with closing(open_store("mine://here", durable=False, must_exist=True)):
+    with closing(open_store("mine://here", config={"durable": False, "must_exist": True})):
         assert OPENED == [("mine://here", False, True)]
     with closing(open_store(":memory:")) as store:
         assert isinstance(store, SqliteStore)

@@ -24,7 +24,7 @@ OVER = ("--over", "machine_weight=0.6:1:0.1")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database whose people want what the assistant said, and have said so."""
     path = tmp_path_factory.mktemp("judged") / "memories.db"
-    with open_engine(path, embedder="lexical", durable=False) as memory:
+    with open_engine(path, embedder="lexical", config={"durable": False}) as memory:
         for number, topic in enumerate(TOPICS):
             memory.remember(f"Somebody should look at the {topic} again", id=f"note{number}")
             memory.remember(f"Oil the {topic}", id=f"answer{number}", source=Source(speaker="assistant"))

@@ -242,7 +242,7 @@ class Relating:
 def test_what_is_read_is_related_once_though_the_connection_ends(
     store: PostgresStore, used: str, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with memorata.open(used, embedder="lexical", extract_entities=Relating()) as engine:
+    with memorata.open(used, embedder="lexical", config={"extractor": Relating()}) as engine:
         engine.recall("warm")
         left = end_later(monkeypatch, base, statements=30)
         engine.remember("They have known each other for years.", id="a")

@@ -80,7 +80,7 @@ def test_what_is_given_back_while_somebody_asks_is_free(
 
 def test_two_servers_that_maintain_at_once_do_it_once(store: PostgresStore, used: str) -> None:
     life = {"working_days": 1, "summary_days": 1, "summary_sources": 2}
-    options: dict[str, Any] = {"embedder": OLD, "life": life}
+    options: dict[str, Any] = {"embedder": OLD, "config": {"life": life}}
     done: list[MaintenanceReport] = []
     busy: list[WorkUnderWay] = []
     ready, refused = threading.Barrier(2), threading.Event()
@@ -154,7 +154,7 @@ def test_a_slow_worker_that_was_taken_over_embeds_nothing_more(store: PostgresSt
     with memorata.open(used, embedder=OLD) as memory:
         memory.remember_many([f"thought number {number} about tea" for number in range(48)])
     with (
-        memorata.open(used, embedder=NEW, lease_seconds=0.05) as slow,
+        memorata.open(used, embedder=NEW, config={"lease_seconds": 0.05}) as slow,
         memorata.open(used, embedder=NEW) as other,
     ):
 

@@ -86,7 +86,9 @@ def servers(start_server: Callable[[Path], Any]) -> Iterator[tuple[str, Standby]
 def opened(servers: tuple[str, Standby]) -> Iterator[tuple[memorata.Engine, Standby]]:
     """An engine that writes to the one and recalls from the other, with nothing in it that it knew before."""
     url, standby = servers
-    with memorata.open(url, replica=standby.url, embedder="lexical", namespace=f"n{uuid4().hex}") as memory:
+    with memorata.open(
+        url, embedder="lexical", namespace=f"n{uuid4().hex}", config={"replica": standby.url}
+    ) as memory:
         yield memory, standby
 
 
@@ -235,7 +237,9 @@ def test_nothing_is_written_to_it_and_a_write_reads_what_was_written(
 
 def test_a_server_that_is_no_replica_is_not_asked(servers: tuple[str, Standby]) -> None:
     url, _ = servers
-    with memorata.open(url, replica=url, embedder="lexical", namespace=f"n{uuid4().hex}") as memory:
+    with memorata.open(
+        url, embedder="lexical", namespace=f"n{uuid4().hex}", config={"replica": url}
+    ) as memory:
         memory.remember("Anna prefers green tea")
         answer = memory.recall("tea")
         assert len(answer) == 1
@@ -248,7 +252,9 @@ def test_one_that_stops_is_done_without_and_used_again_when_it_is_back(
     url, standby = servers
     # As long as this test may take; what ends it is said below.
     monkeypatch.setattr("memorata_postgres.pool._AVOIDED_SECONDS", 600.0)
-    with memorata.open(url, replica=standby.url, embedder="lexical", namespace=f"n{uuid4().hex}") as memory:
+    with memorata.open(
+        url, embedder="lexical", namespace=f"n{uuid4().hex}", config={"replica": standby.url}
+    ) as memory:
         memory.remember("Anna prefers green tea")
         caught_up(memory, standby)
         assert memory.recall("tea").degraded == ()
@@ -300,7 +306,7 @@ def test_an_address_that_is_none_is_refused_before_anything_is_opened(tmp_path: 
         ("postgresql://localhost/m", "postgresql://tom:hunter2@localhost:port/m"),
     ):
         with pytest.raises(InvalidArgument, match="address") as caught:
-            memorata.open(path, replica=replica)
+            memorata.open(path, config={"replica": replica})
         assert "hunter2" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 

@@ -206,7 +206,7 @@ Step = tuple[int, int | None, str]
 
 @pytest.fixture
 def engine() -> Iterator[memorata.Engine]:
-    with memorata.open(":memory:", embedder="lexical", duplicates="off") as opened:
+    with memorata.open(":memory:", embedder="lexical", config={"duplicates": "off"}) as opened:
         opened.remember_many(
             [{"id": "a", "content": "Anna likes tea"}, {"id": "b", "content": "Anna likes tea"}]
         )

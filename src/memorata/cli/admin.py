@@ -213,7 +213,9 @@ def bench(
     texts = (texts * queries)[:queries]
     with tempfile.TemporaryDirectory(prefix="memorata-bench-") as folder:
         path = Path(folder) / "bench.db"
-        with open_engine(path, embedder=settings.embedder, resources=settings.resources) as engine:
+        with open_engine(
+            path, embedder=settings.embedder, config={"resources": settings.resources}
+        ) as engine:
             name = embedder_name(engine.embedder.name if engine.embedder else "")
             session.output.say(f"measuring with {name} …")
             # Loading the model is a cost of the first call of a process, not of each.

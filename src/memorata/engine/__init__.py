@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from memorata._on_demand import on_demand
 
 if TYPE_CHECKING:
+    from memorata.engine.config import Config
     from memorata.engine.engine import Engine
     from memorata.engine.factory import open
     from memorata.engine.recall.result import RecallResult, Rejected
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = on_demand(
     __name__,
     {
+        ".config": ("Config",),
         ".engine": ("Engine",),
         ".factory": ("open",),
         ".recall.result": ("RecallResult", "Rejected"),
@@ -22,4 +24,14 @@ __getattr__, __dir__ = on_demand(
     },
 )
 
-__all__ = ["PARAMETERS", "RECIPES", "Engine", "RecallResult", "Recipe", "Rejected", "open", "recipe"]
+__all__ = [
+    "PARAMETERS",
+    "RECIPES",
+    "Config",
+    "Engine",
+    "RecallResult",
+    "Recipe",
+    "Rejected",
+    "open",
+    "recipe",
+]

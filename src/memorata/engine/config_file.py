@@ -24,7 +24,7 @@ CONFIG_VARIABLE: Final = "MEMORATA_CONFIG"
 PREFIX: Final = "MEMORATA_"
 HARMLESS: Final = frozenset(
     {
-        "namespace", "recipe", "extract_entities", "read_dates", "redact", "duplicates", "read_only",
+        "namespace", "recipe", "read_dates", "redact", "duplicates", "read_only",
         "threads", "query_seconds", "log_recalls", "log_queries", "parameters",
     }
 )  # fmt: skip

@@ -19,12 +19,12 @@ from memorata._environment import models_folder
 from memorata.embed.port import OWN, Embedder, Reranker, checked_prompts, prompted_specification, with_prompts
 from memorata.embed.trust import is_service, origin_of, source_of, user_trust
 from memorata.engine.admin import SETTING as EMBEDDER_SETTING
+from memorata.engine.config import Config
 from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder, checked_embedder
 from memorata.engine.engine import Engine
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes import Recipe
-from memorata.engine.rules import DedupeMode, DedupeRules, LifecycleRules
-from memorata.engine.runtime import LEASE_SECONDS
+from memorata.engine.runtime import utc_now
 from memorata.engine.services import (
     open_anchors,
     open_classifier,
@@ -32,7 +32,7 @@ from memorata.engine.services import (
     open_reranker,
     open_summaries,
 )
-from memorata.engine.write.terms import WordSettings, checked_analyser
+from memorata.engine.write.terms import WordSettings
 from memorata.model import checks
 from memorata.model.checks import DEFAULT_NAMESPACE
 from memorata.model.checks import namespace as checked_namespace
@@ -52,7 +52,6 @@ from memorata.text.queries import QueryClassifier
 if TYPE_CHECKING:
     from memorata.embed.selection import Choice, Resources
     from memorata.embed.token_table import TokenTable
-    from memorata.engine.consolidation import Writer as SummaryWriter
 
 _AUTO = "auto"
 _WORDS = "lexical"
@@ -62,31 +61,11 @@ def open(
     path: str | Path | ServerAddress,
     *,
     embedder: Embedder | str | None = "auto",
-    prompts: str | None = None,
-    reranker: Reranker | str | None = None,
     namespace: str = DEFAULT_NAMESPACE,
     recipe: Recipe | str = "balanced",
-    analyser_name: str | None = None,
-    language: str | None = None,
-    min_length: int | None = None,
-    extract_entities: EntityExtractor | str | bool = True,
-    anchors: AnchorExtractor | str = "rules",
-    classifier: QueryClassifier | str = "rules",
-    summaries: SummaryWriter | str = "none",
-    read_dates: bool = True,
-    redact: bool = False,
-    life: LifecycleRules | Mapping[str, Any] | None = None,
-    duplicates: str = "near",
-    dedupe: DedupeRules | Mapping[str, Any] | None = None,
-    durable: bool = True,
-    must_exist: bool = False,
-    read_only: bool = False,
-    replica: str | ServerAddress | None = None,
-    resources: Resources | None = None,
     clock: Callable[[], datetime] | None = None,
-    logging: Logging | None = None,
-    lease_seconds: float = LEASE_SECONDS,
-    encryption_key: str | None = None,
+    read_only: bool = False,
+    config: Config | Mapping[str, Any] | None = None,
 ) -> Engine:
     """Open the memory in a file or on a server, creating it if it is not there.
 
@@ -96,100 +75,37 @@ def open(
         An SQLite file, or ``":memory:"``, or the address of a PostgreSQL server with pgvector,
         ``"postgresql://user:password@host/database"``.
     embedder
-        What measures meaning: ``"auto"`` for what the store was made with, or the best that is installed
-        for a new one; a name (see :mod:`memorata.embed.selection`); an embedder; None for words alone. A
+        The model of vectors: ``"auto"`` for the one the store was made with, or the best that is installed
+        for a new store; a name (see :mod:`memorata.embed.selection`); an embedder; None for words alone. A
         service or a folder that the store names is used if this person has named it before, or has agreed to
         it (``memorata trust --recorded``); until then words alone answer, and `notes` say so.
-    prompts
-        What is written before queries and documents: ``"own"`` for what the model was trained with,
-        ``"none"``, ``"similarity"``, ``"retrieval"``, ``"narrative"``, ``"romance"``, ``"relationship"``, or
-        ``"custom:QUERY|DOCUMENT"``; None for what the store was made with. Other prompts are other vectors:
-        everything has to be embedded again, and `notes` say how much that is and how long it takes.
-    reranker
-        What reads the best candidates again, for recipes that ask for it: a name (see
-        :mod:`memorata.embed.selection`), a re-ranker, or None.
     namespace
-        Whose memory, where a call does not say.
+        The namespace of calls that name none.
     recipe
-        How to recall, where a call does not say.
-    analyser_name, language, min_length
-        How words are read; fixed when the store is made. None for what it was made with, or ``"snowball"``
-        with the language detected text by text. ``"plain"`` neither leaves out nor stems any word of two
-        characters or more; `min_length` is the fewest characters of a word, 2 (plain) or 3 otherwise.
-    extract_entities
-        Whether what is remembered is read for the names it mentions, by rules and without a network; or what
-        reads it in another way: ``"spacy:MODEL"`` for an installed spaCy pipeline, ``"chat:MODEL@ADDRESS"``
-        for a language model, which reads relations too, or an extractor.
-    anchors
-        What reads the time a query names: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for a language model (see
-        :mod:`memorata.engine.services.chat`), or an extractor.
-    classifier
-        What tells the type of a query, for recipes that follow it: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for
-        a language model (see :mod:`memorata.engine.services.chat`), or a classifier.
-    summaries
-        What writes about communities beside the statistics: ``"none"``, ``"chat:MODEL@ADDRESS"`` for a
-        language model, or a writer.
-    read_dates
-        Whether a day that a text names ("yesterday") becomes the time it happened.
-    redact
-        Whether keys, tokens, card numbers and passwords are taken out of what is remembered, each with a
-        marker in its place.
-    life
-        The rules by which memories live, as a
-        :class:`~memorata.engine.rules.LifecycleRules`, or some of
-        them by name.
-    duplicates
-        What `remember` does about what was said before, in the same words (``"exact"``) or also in nearly the
-        same (``"near"``): it is superseded by the earlier memory. ``"off"`` to write everything as it comes.
-    dedupe
-        Rules of that, as a :class:`~memorata.engine.rules.DedupeRules` or some of them by name: the
-        least cosine (`threshold`), which of two stays (`strategy`), MinHash `permutations`.
-    durable
-        Whether an acknowledged write survives a power cut.
-    must_exist
-        Whether a missing file is an error.
-    read_only
-        Whether the file is only read: recalls are not logged, and what would write raises `StoreReadOnly`. A
-        file that cannot be written where it is, as on a read-only medium, is opened so by itself, and `notes`
-        say so.
-    replica
-        The address of a server that repeats what the one at `path` writes: recalls are answered there, unless
-        it is away or too far behind, which `degraded` says. Nothing is written to it.
-    resources
-        Where models are and what services may be used.
+        The recipe of recalls that name none.
     clock
-        Tells the time; None for the system's.
-    logging
-        Whether and how recalls are logged, to be learnt from; None for all of them, within the usual bounds.
-    lease_seconds
-        How long after the last sign of life of a worker (one that maintains, re-embeds or tunes) another may
-        take its work over.
-    encryption_key
-        What the file is encrypted with, or a new one is to be: 64 hexadecimal digits, a passphrase,
-        ``file:PATH`` or ``command:COMMAND``. Needs the extra ``encryption``; see docs/security.md.
+        A function that returns the time; None for the system's.
+    read_only
+        Whether the file is only read: recalls are not logged, and writes raise `StoreReadOnly`. A file that
+        cannot be written where it is, as on a read-only medium, is opened so by itself, and `notes` say so.
+    config
+        Rarer options: a :class:`~memorata.Config`, or some of its fields by name.
 
     Examples
     --------
-    >>> memory = open(":memory:", embedder="lexical")
+    >>> memory = open(":memory:", embedder="lexical", config={"redact": True})
     >>> _ = memory.remember("Anna prefers green tea.")
     >>> [hit.memory.content for hit in memory.recall("what tea does Anna like?")]
     ['Anna prefers green tea.']
     >>> memory.close()
     """
-    checks.flag("durable", durable)
-    checks.flag("must_exist", must_exist)
-    checks.flag("read_only", read_only)
     # Arguments are checked before there is a file, and never recorded in it if they are wrong.
-    checked_analyser(analyser_name, language, min_length)
+    options = Config.of(config)
+    checks.flag("read_only", read_only)
     checked_namespace("namespace", namespace)
-    checks.one_of("duplicates", duplicates, [mode.value for mode in DedupeMode])
-    checks.above("lease_seconds", lease_seconds, 0)
-    LifecycleRules.of(life)
-    rules = DedupeRules.of(dedupe)
-    if logging is not None and not isinstance(logging, Logging):
-        raise InvalidArgument("logging", logging, "how recalls are logged, or None")
     if clock is not None and not callable(clock):
         raise InvalidArgument("clock", clock, "what tells the time, or None")
+    resources, prompts = options.resources, options.prompts
     if prompts is not None:
         embedder = _prompted(embedder, prompts)
     chosen = _requested_embedder(embedder, resources)
@@ -199,27 +115,18 @@ def open(
             _ = chosen.embedder.dimension
         else:
             chosen.embedder.embed_documents(["Is all well?"])
-    options: dict[str, Any] = {
-        "reranker": _reranker(reranker, resources),
-        "extractor": _extractor(extract_entities),
-        "anchors": _anchors(anchors),
-        "classifier": open_classifier(classifier) if isinstance(classifier, str) else _classifier(classifier),
-        "summaries": open_summaries(summaries) if isinstance(summaries, str) else summaries,
-        "read_dates": checks.flag("read_dates", read_dates),
-        "redact": checks.flag("redact", redact),
+    roles: dict[str, Any] = {
+        "reranker": _reranker(options.reranker, resources),
+        "extractor": _extractor(options.extractor),
+        "anchors": _anchors(options.anchors),
+        "classifier": _classifier(options.classifier),
+        "summaries": (
+            open_summaries(options.summaries) if isinstance(options.summaries, str) else options.summaries
+        ),
     }
-    if clock is not None:
-        options["clock"] = clock
-    store = open_store(
-        path,
-        durable=durable,
-        must_exist=must_exist,
-        replica=replica,
-        read_only=read_only,
-        encryption_key=encryption_key,
-    )
+    store = open_store(path, read_only=read_only, config=options)
     try:
-        words = WordSettings(store, analyser_name, language, min_length)
+        words = WordSettings(store, options.analyser, options.language, options.min_length)
         reader, recorded = words.analyser(), store.setting(EMBEDDER_SETTING)
         opened, absent = _embedder(store, recorded, embedder, chosen, resources, prompts)
         measure = None if opened is None else opened.embedder
@@ -238,16 +145,19 @@ def open(
             reader,
             recipe=recipe,
             namespace=namespace,
-            duplicates=duplicates,
-            dedupe=rules,
-            life=life,
+            clock=utc_now if clock is None else clock,
+            read_dates=options.read_dates,
+            redact=options.redact,
+            duplicates=options.duplicates,
+            dedupe=options.dedupe,
+            life=options.life,
             notes=[*store.notices, *notes],
             specification=specification,
-            logging=Logging(recalls=False) if store.read_only else logging,
-            lease_seconds=lease_seconds,
+            logging=Logging(recalls=False) if store.read_only else options.logging,
+            lease_seconds=options.lease_seconds,
             absent=absent,
             tables=_tables(measure, embedder, specification, resources),
-            **options,
+            **roles,
         )
         # Not before all is well: what is recorded holds the next time that the store is opened.
         words.record()
@@ -264,25 +174,24 @@ def open(
 def open_store(
     path: str | Path | ServerAddress,
     *,
-    durable: bool = True,
-    must_exist: bool = False,
-    replica: str | ServerAddress | None = None,
     read_only: bool = False,
-    encryption_key: str | None = None,
+    config: Config | Mapping[str, Any] | None = None,
 ) -> Store:
     """Open the store in a file or on a server, without an engine around it; see :func:`open`."""
+    options = Config.of(config)
     if not isinstance(path, str | os.PathLike | ServerAddress) or not str(path).strip():
         raise InvalidArgument("path", path, "the path of a file, or the address of a server")
-    url, replica_address = address_of(path), None if replica is None else address_of(replica)
-    if replica is not None and (url is None or replica_address is None):
+    url = address_of(path)
+    replica = None if options.replica is None else address_of(options.replica)
+    if options.replica is not None and (url is None or replica is None):
         # Neither is shown: one of them may hold a password.
         raise InvalidArgument(
             "replica",
             "(not shown, for it may hold a password)",
             "the address of a server, given together with that of the server it repeats",
         )
-    options = StoreOptions(durable, must_exist, replica_address, read_only, encryption_key)
-    return open_dialect(str(path) if url is None else url, options)
+    how = StoreOptions(options.durable, options.must_exist, replica, read_only, options.encryption_key)
+    return open_dialect(str(path) if url is None else url, how)
 
 
 def _prompted(embedder: Embedder | str | None, prompts: str) -> Embedder | str | None:
@@ -433,13 +342,11 @@ def _tables(
     return installed_tables((resources or _usual_resources()).models)
 
 
-def _extractor(extractor: EntityExtractor | str | bool) -> EntityExtractor | None:
-    if isinstance(extractor, bool):
-        return open_extractor("rules") if extractor else None
-    if isinstance(extractor, str):
-        return open_extractor(extractor)
+def _extractor(extractor: EntityExtractor | str | None) -> EntityExtractor | None:
+    if extractor is None or isinstance(extractor, str):
+        return None if extractor is None else open_extractor(extractor)
     if not isinstance(extractor, EntityExtractor):
-        raise InvalidArgument("extract_entities", extractor, "true, false, the name of an extractor or one")
+        raise InvalidArgument("extractor", extractor, "the name of an extractor, an extractor, or None")
     return extractor
 
 
@@ -461,7 +368,9 @@ def _usual_resources() -> Resources:
     )
 
 
-def _classifier(classifier: QueryClassifier) -> QueryClassifier:
+def _classifier(classifier: QueryClassifier | str) -> QueryClassifier:
+    if isinstance(classifier, str):
+        return open_classifier(classifier)
     if not isinstance(classifier, QueryClassifier):
         raise InvalidArgument("classifier", classifier, "'rules', 'chat:MODEL@ADDRESS' or a classifier")
     return classifier

@@ -32,6 +32,7 @@ from memorata.embed.circuit_breaker import MAX_QUERY_SECONDS, QUERY_SECONDS
 from memorata.embed.description import hub_cache
 from memorata.embed.port import checked_prompts
 from memorata.embed.trust import origin_of, user_trust
+from memorata.engine.config import Config
 from memorata.engine.config_file import (
     ConfigFile,
     at_home,
@@ -98,10 +99,10 @@ _CHECKS: Final[Mapping[str, Callable[[str], str]]] = {
     "api_key_address": origin_of,
 }
 _PASSED_ON: Final = (
-    "namespace", "language", "min_length", "read_dates", "redact", "duplicates", "dedupe", "life", "durable",
-    "read_only", "replica", "lease_seconds",
+    "analyser", "language", "min_length", "read_dates", "redact", "duplicates", "dedupe", "life", "durable",
+    "replica", "lease_seconds",
 )  # fmt: skip
-"""The settings that :func:`memorata.open` takes under the same names."""
+"""The settings that are fields of :class:`~memorata.Config` as they are."""
 
 
 def default_db(environment: Mapping[str, str], platform: str, home: Path) -> Path:
@@ -148,11 +149,9 @@ class Settings(BaseModel):
     parameters: dict[str, Any] = Field(
         default_factory=dict, description="Parameters of that recipe to change; see docs/recipes.md."
     )
-    extract_entities: bool = Field(
-        default=True, description="Whether what is remembered is read for the names it mentions."
-    )
     extractor: str = Field(
-        default="rules", description="What reads the names: rules, spacy:MODEL or chat:MODEL@ADDRESS."
+        default="rules",
+        description="The reader of names in memories: rules, none, spacy:MODEL or chat:MODEL@ADDRESS.",
     )
     extractor_key: SecretStr | None = Field(default=None, description="For that service, if it asks for one.")
     read_dates: bool = Field(
@@ -311,23 +310,25 @@ class Settings(BaseModel):
     def _open(self, *, must_exist: bool, embed: bool) -> Engine:
         return open_engine(
             self.db,
-            **{name: getattr(self, name) for name in _PASSED_ON},
             embedder=self.embedder if embed else None,
-            prompts=self.prompts if embed else None,
-            reranker=self.reranker if embed else None,
+            namespace=self.namespace,
             recipe=self._recipe(),
-            analyser_name=self.analyser,
-            extract_entities=self.extract_entities
-            and open_extractor(self.extractor, _secret(self.extractor_key)),
-            anchors=open_anchors(self.anchors, _secret(self.anchors_key)),
-            classifier=open_classifier(self.classifier, _secret(self.classifier_key)),
-            summaries=open_summaries(self.summaries, _secret(self.summaries_key)) or "none",
-            must_exist=must_exist,
-            resources=self.resources if embed else None,
-            logging=Logging(
-                self.log_recalls, self.log_queries, LogBounds(self.log_limit, self.log_megabytes)
+            read_only=self.read_only,
+            config=Config(
+                **{name: getattr(self, name) for name in _PASSED_ON},
+                prompts=self.prompts if embed else None,
+                reranker=self.reranker if embed else None,
+                extractor=open_extractor(self.extractor, _secret(self.extractor_key)),
+                anchors=open_anchors(self.anchors, _secret(self.anchors_key)),
+                classifier=open_classifier(self.classifier, _secret(self.classifier_key)),
+                summaries=open_summaries(self.summaries, _secret(self.summaries_key)) or "none",
+                must_exist=must_exist,
+                resources=self.resources if embed else None,
+                logging=Logging(
+                    self.log_recalls, self.log_queries, LogBounds(self.log_limit, self.log_megabytes)
+                ),
+                encryption_key=_secret(self.encryption_key),
             ),
-            encryption_key=_secret(self.encryption_key),
         )
 
     def _recipe(self) -> Recipe | str:

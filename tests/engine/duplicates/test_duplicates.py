@@ -21,7 +21,9 @@ JAPAN = (
 
 @pytest.fixture
 def memory() -> Iterator[Engine]:
-    with memorata.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: START) as engine:
+    with memorata.open(
+        ":memory:", embedder="lexical", clock=lambda: START, config={"duplicates": "off"}
+    ) as engine:
         yield engine
 
 
@@ -120,7 +122,9 @@ def test_undoing_takes_back_what_was_taken_over(memory: Engine) -> None:
 
 def test_a_merge_that_was_corrected_since_is_not_forgotten_when_its_run_is_undone() -> None:
     today = START
-    with memorata.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: today) as memory:
+    with memorata.open(
+        ":memory:", embedder="lexical", clock=lambda: today, config={"duplicates": "off"}
+    ) as memory:
         memory.remember_many(JAPAN[:2])
         memory.duplicates.supersede(memory.duplicates.find(strategy="merge").groups, strategy="merge")
         (merged,) = memory.list().memories

@@ -25,7 +25,7 @@ def test_the_most_central_come_first_and_the_work_is_done_once(monkeypatch: pyte
 
     whole = Structure.of
     monkeypatch.setattr(Structure, "of", counted)
-    with memorata.open(":memory:", embedder=None, extract_entities=False, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW, config={"extractor": None}) as memory:
         hub = memory.remember("tea with all", entities=["Anna", "Ben", "Cyd", "Dora"])
         groups = [memory.graph.communities(level=level).groups for level in range(3)]
         assert made == [0]

@@ -24,7 +24,9 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def memory() -> Iterator[Engine]:
-    with memorata.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: NOW) as engine:
+    with memorata.open(
+        ":memory:", embedder="lexical", clock=lambda: NOW, config={"duplicates": "off"}
+    ) as engine:
         yield engine
 
 
@@ -72,7 +74,7 @@ def test_what_is_remembered_is_read_for_names(memory: Engine) -> None:
 
 
 def test_reading_for_names_can_be_left_out() -> None:
-    with memorata.open(":memory:", duplicates="off", embedder=None, extract_entities=False) as memory:
+    with memorata.open(":memory:", embedder=None, config={"duplicates": "off", "extractor": None}) as memory:
         assert memory.remember("Anna met Ben").entities == ()
         assert memory.remember("Anna met Ben", entities=["Carl"]).entities == ("Carl",)
 
@@ -85,7 +87,7 @@ def test_a_correction_keeps_the_names_that_were_given_and_reads_the_others_anew(
 def test_names_do_not_change_what_words_find(memory: Engine) -> None:
     texts = ["Anna likes tea", "tea for Ben and Anna", "Ben sings", "we drink tea"]
     memory.remember_many(texts)
-    with memorata.open(":memory:", embedder=None, extract_entities=False, clock=lambda: NOW) as plain:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW, config={"extractor": None}) as plain:
         plain.remember_many(texts)
         for question in ("Anna tea", "what does Ben do", "Anna"):
             one, other = (e.recall(question, recipe="bm25").hits for e in (memory, plain))
@@ -109,7 +111,7 @@ class Model:
 
 
 def test_relations_that_an_extractor_reads_rest_on_the_memory(caplog: pytest.LogCaptureFixture) -> None:
-    with memorata.open(":memory:", embedder=None, extract_entities=Model(), clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW, config={"extractor": Model()}) as memory:
         said = memory.remember("Anna knows Ben")
         assert said.entities == ("Anna",)
         expected = Relation("Anna", "knows", "Ben", 2.0, said.id, created_at=NOW)
@@ -122,8 +124,8 @@ def test_relations_that_an_extractor_reads_rest_on_the_memory(caplog: pytest.Log
         assert len(memory.entities.relations()) == 2
         memory.correct(said.id, "Anna left Ben")
         assert told(memory.entities.relations("Anna")) == [("Anna", "left", "Ben")]
-    with pytest.raises(InvalidArgument, match="extract_entities must be true, false, the name of"):
-        memorata.open(":memory:", embedder=None, extract_entities=5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="extractor must be the name of"):
+        memorata.open(":memory:", embedder=None, config={"extractor": 5})
 
 
 @pytest.mark.untraced
@@ -137,7 +139,9 @@ def test_many_texts_are_read_at_once_and_their_relations_written_with_them(
             asked.append(len(texts))
             return super().extract(texts, gazetteer)
 
-    with memorata.open(":memory:", embedder=None, extract_entities=Batched(), clock=lambda: NOW) as memory:
+    with memorata.open(
+        ":memory:", embedder=None, clock=lambda: NOW, config={"extractor": Batched()}
+    ) as memory:
         memory.remember_many([f"Anna{n} knows Ben" for n in range(2_500)])
         assert asked == [1_000, 1_000, 500]
         assert len(memory.entities.relations()) == 2_500
@@ -272,7 +276,7 @@ def undone(table: Redirects, name: str) -> Redirects:
 
 @given(MERGES)
 def test_merging_is_what_the_table_of_redirects_says(steps: list[tuple[bool, str, str]]) -> None:
-    with memorata.open(":memory:", duplicates="off", embedder=None, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW, config={"duplicates": "off"}) as memory:
         for name in PEOPLE:
             memory.remember("x", entities=[name])
         table = Redirects()

@@ -30,7 +30,7 @@ def memory() -> Iterator[Engine]:
 
 def opened() -> Engine:
     return memorata.open(
-        ":memory:", embedder=None, extract_entities=False, duplicates="off", clock=lambda: NOW
+        ":memory:", embedder=None, clock=lambda: NOW, config={"extractor": None, "duplicates": "off"}
     )
 
 
@@ -135,7 +135,7 @@ def test_the_graph_as_of_a_moment_is_the_one_there_was_then(acts: list[tuple[str
     hours = iter(range(100))
     moment = [NOW]
     with memorata.open(
-        ":memory:", embedder=None, extract_entities=False, duplicates="off", clock=lambda: moment[0]
+        ":memory:", embedder=None, clock=lambda: moment[0], config={"extractor": None, "duplicates": "off"}
     ) as memory:
         was: list[tuple[datetime, Counter[tuple[Any, str, Any, float]]]] = []
         said: list[str] = []

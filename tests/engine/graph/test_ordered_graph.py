@@ -23,7 +23,7 @@ def graphs_of(memory: Engine) -> Graphs:
 
 
 def test_memories_come_by_their_slots_and_then_names_by_their_keys() -> None:
-    with memorata.open(":memory:", embedder=None, extract_entities=False, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW, config={"extractor": None}) as memory:
         memory.remember("nobody")
         memory.remember("two", entities=["Zoe", "Ben"])
         memory.remember("one", entities=["Ben"])
@@ -49,7 +49,7 @@ def test_memories_come_by_their_slots_and_then_names_by_their_keys() -> None:
 def test_a_graph_that_was_kept_is_ordered_as_one_that_is_built_anew(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     path, now = tmp_path / "m.db", NOW
-    with memorata.open(path, embedder=None, extract_entities=False, clock=lambda: now) as memory:
+    with memorata.open(path, embedder=None, clock=lambda: now, config={"extractor": None}) as memory:
         ids: list[str] = []
         watching = graphs_of(memory)
         for number in range(60):
@@ -69,7 +69,7 @@ def test_a_graph_that_was_kept_is_ordered_as_one_that_is_built_anew(seed: int, t
         kept, fresh = (in_order(graphs.at("default", now)).graph for graphs in (watching, graphs_of(memory)))
         # Not their summaries, which are kept as long as their members stay the same.
         members = [(group.memories, group.entities) for group in memory.graph.communities().groups]
-        with memorata.open(path, embedder=None, extract_entities=False, clock=lambda: now) as another:
+        with memorata.open(path, embedder=None, clock=lambda: now, config={"extractor": None}) as another:
             assert [
                 (group.memories, group.entities) for group in another.graph.communities().groups
             ] == members
@@ -92,7 +92,7 @@ def test_a_leg_over_a_graph_that_was_kept_finds_what_it_finds_in_one_built_anew(
 ) -> None:
     chance = random.Random(seed)
     path = tmp_path / "m.db"
-    with memorata.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as memory:
+    with memorata.open(path, embedder="lexical", clock=lambda: NOW, config={"extractor": None}) as memory:
         ids: list[str] = []
         for number in range(80):
             if chance.random() < 0.7 or not ids:
@@ -107,7 +107,7 @@ def test_a_leg_over_a_graph_that_was_kept_finds_what_it_finds_in_one_built_anew(
                 memory.recall("tea", recipe=recipe, when=When(now=NOW))
         asked = [f"{name} had tea in the garden" for name in PEOPLE]
         kept = [scores(memory, recipe, question) for question in asked]
-    with memorata.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as another:
+    with memorata.open(path, embedder="lexical", clock=lambda: NOW, config={"extractor": None}) as another:
         assert [scores(another, recipe, question) for question in asked] == kept
     assert sum(map(len, kept)) > len(PEOPLE)
 
@@ -118,26 +118,26 @@ def test_paths_that_are_cut_short_are_the_same_however_the_graph_has_grown(tmp_p
     def found(memory: Engine) -> list[str]:
         return [str(each) for each in memory.graph.paths("Zoe", paths=5, depth=2).paths]
 
-    with memorata.open(path, embedder=None, extract_entities=False, clock=lambda: NOW) as memory:
+    with memorata.open(path, embedder=None, clock=lambda: NOW, config={"extractor": None}) as memory:
         for number in range(9):
             memory.remember(f"Note {number}", id=f"m{number}", entities=["Zoe", PEOPLE[-number]])
         found(memory)
         # It is taken out of the graph that is kept, and put in again at the end.
         memory.update("m0", importance=0.9)
         kept = found(memory)
-    with memorata.open(path, embedder=None, extract_entities=False, clock=lambda: NOW) as another:
+    with memorata.open(path, embedder=None, clock=lambda: NOW, config={"extractor": None}) as another:
         assert found(another) == kept
     assert kept[0] == f"Zoe ←mentions— m0 —mentions→ {PEOPLE[0]}"
 
 
 def test_a_longer_name_that_nobody_mentions_any_more_does_not_hide_the_shorter(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with memorata.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as memory:
+    with memorata.open(path, embedder="lexical", clock=lambda: NOW, config={"extractor": None}) as memory:
         memory.remember("The boat is blue", id="boat", entities=["Anna"])
         memory.remember("The cat is grey", id="cat", entities=["Anna Long"])
         scores(memory, "semstreams", "Anna Long")
         memory.forget("cat")
         kept = scores(memory, "semstreams", "Anna Long")
     assert "boat" in [id_ for id_, _, _ in kept]
-    with memorata.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as another:
+    with memorata.open(path, embedder="lexical", clock=lambda: NOW, config={"extractor": None}) as another:
         assert scores(another, "semstreams", "Anna Long") == kept

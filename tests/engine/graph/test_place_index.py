@@ -12,7 +12,7 @@ NOW = datetime(2026, 5, 7, tzinfo=UTC)
 
 
 def test_what_is_added_is_added_and_only_what_moves_is_read_anew(monkeypatch: Any) -> None:
-    with memorata.open(":memory:", embedder=None, duplicates="off", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW, config={"duplicates": "off"}) as memory:
         index = PlaceIndex(memory.store)
 
         def near(limit: int = 10) -> list[int]:
@@ -43,7 +43,7 @@ def test_what_is_added_is_added_and_only_what_moves_is_read_anew(monkeypatch: An
 
 
 def test_hidden_memories_do_not_take_the_place_of_others() -> None:
-    with memorata.open(":memory:", embedder=None, duplicates="off", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW, config={"duplicates": "off"}) as memory:
         said = memory.remember_many({"content": "x", "place": {"lat": n / 100, "lon": 0}} for n in range(400))
         memory.forget(*(each.id for each in said[:390]))
         found = memory.graph.near(0, 0, limit=3)

@@ -168,7 +168,7 @@ def as_fields(said: memorata.Memory) -> dict[str, Any]:
 def test_near_is_what_measuring_everything_gives(
     points: list[tuple[float, float, bool]], lat: float, lon: float, radius: float | None, limit: int
 ) -> None:
-    with memorata.open(":memory:", embedder=None, duplicates="off") as memory:
+    with memorata.open(":memory:", embedder=None, config={"duplicates": "off"}) as memory:
         expected = []
         for north, east, is_hidden in points:
             said = memory.remember("x", place={"lat": north, "lon": east})

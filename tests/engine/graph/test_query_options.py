@@ -13,7 +13,7 @@ from memorata.model.memory import Memory
 
 @pytest.fixture
 def memory() -> Iterator[Engine]:
-    with memorata.open(":memory:", embedder=None, extract_entities=False) as engine:
+    with memorata.open(":memory:", embedder=None, config={"extractor": None}) as engine:
         yield engine
 
 
@@ -179,7 +179,7 @@ class Away(Model):
 @pytest.mark.untraced
 def test_a_model_writes_beside_the_statistics_and_once() -> None:
     model = Model()
-    with memorata.open(":memory:", embedder=None, extract_entities=False, summaries=model) as memory:
+    with memorata.open(":memory:", embedder=None, config={"extractor": None, "summaries": model}) as memory:
         two_circles(memory)
         for _ in range(2):
             found = memory.graph.communities()
@@ -190,7 +190,7 @@ def test_a_model_writes_beside_the_statistics_and_once() -> None:
 
 
 def test_the_statistics_are_there_when_the_model_is_not() -> None:
-    with memorata.open(":memory:", embedder=None, extract_entities=False, summaries=Away()) as memory:
+    with memorata.open(":memory:", embedder=None, config={"extractor": None, "summaries": Away()}) as memory:
         two_circles(memory)
         found = memory.graph.communities()
     assert found.failure == "nobody answers"
@@ -199,6 +199,6 @@ def test_the_statistics_are_there_when_the_model_is_not() -> None:
 
 
 def test_a_model_is_named_as_elsewhere() -> None:
-    memorata.open(":memory:", embedder=None, summaries="chat:tiny@http://127.0.0.1:9/v1").close()
+    memorata.open(":memory:", embedder=None, config={"summaries": "chat:tiny@http://127.0.0.1:9/v1"}).close()
     with pytest.raises(InvalidArgument, match="summaries"):
-        memorata.open(":memory:", embedder=None, summaries="tiny")
+        memorata.open(":memory:", embedder=None, config={"summaries": "tiny"})

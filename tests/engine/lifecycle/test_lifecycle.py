@@ -75,7 +75,7 @@ def test_a_dry_run_tells_the_same_and_does_nothing(memory: Engine) -> None:
 
 def test_a_dry_run_tells_of_what_would_expire_because_it_sank(tmp_path: Path) -> None:
     rules = {"episodic_days": 30}
-    with memorata.open(tmp_path / "m.db", embedder=None, clock=lambda: NOW, life=rules) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=None, clock=lambda: NOW, config={"life": rules}) as memory:
         memory.remember_many(ITEMS)
         told = memory.lifecycle.maintain(dry_run=True)
         assert "minor" in told.expired
@@ -132,7 +132,7 @@ def test_other_rules_do_other_things(memory: Engine) -> None:
 
 def test_confidence_wears_the_same_for_everybody(tmp_path: Path) -> None:
     with memorata.open(
-        tmp_path / "w.db", embedder="lexical", clock=lambda: NOW, life={"confidence_loss": 0.05}
+        tmp_path / "w.db", embedder="lexical", clock=lambda: NOW, config={"life": {"confidence_loss": 0.05}}
     ) as memory:
         old = memory.remember("Anna likes tea.", confidence=0.9, created_at=NOW - timedelta(weeks=5))
         assert memory.get(old.id).confidence == 0.9

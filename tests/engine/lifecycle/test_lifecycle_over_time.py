@@ -31,7 +31,7 @@ def clock() -> Clock:
 @pytest.fixture
 def memory(clock: Clock) -> Iterator[Engine]:
     rules = {"working_days": 7, "working_uses": 2, "confidence_loss": 0.1}
-    with memorata.open(":memory:", embedder="lexical", clock=clock, life=rules) as opened:
+    with memorata.open(":memory:", embedder="lexical", clock=clock, config={"life": rules}) as opened:
         yield opened
 
 

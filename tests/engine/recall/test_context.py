@@ -93,7 +93,7 @@ def test_the_graph_is_made_only_for_a_leg_that_walks_it(context: Make, graph: st
 
 def test_a_recall_hands_on_what_was_asked_and_when(seen: list[RecallContext]) -> None:
     rules = LifecycleRules(confidence_loss=0.1)
-    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW, life=rules) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW, config={"life": rules}) as memory:
         memory.remember("green tea in Porto", place=PORTO)
         week = Period(NOW - timedelta(days=7), NOW)
         memory.recall(Query("tea", near=PORTO), when=When(period=week))

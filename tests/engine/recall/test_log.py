@@ -22,7 +22,7 @@ NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 
 def opened(path: Path | str = ":memory:", **options: object) -> Engine:
-    engine = open_engine(path, embedder="lexical", clock=lambda: NOW, logging=Logging(**options))  # type: ignore[arg-type]
+    engine = open_engine(path, embedder="lexical", clock=lambda: NOW, config={"logging": Logging(**options)})  # type: ignore[arg-type]
     engine.remember_many(["Anna prefers green tea", "Bob sails"])
     return engine
 

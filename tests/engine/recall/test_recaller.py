@@ -109,7 +109,9 @@ def test_a_re_ranker_that_fails_is_said_and_the_question_answered() -> None:
         def score(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
             raise ModelCorrupt("its file is not the pinned one")
 
-    with memorata.open(":memory:", embedder="lexical", reranker=Broken(), clock=lambda: NOW) as memory:
+    with memorata.open(
+        ":memory:", embedder="lexical", clock=lambda: NOW, config={"reranker": Broken()}
+    ) as memory:
         memory.remember("green tea")
         answer = memory.recall("green tea", recipe={"rerank_depth": 5})
     assert len(answer) == 1

@@ -175,7 +175,9 @@ def test_which_of_two_repeats_stays_is_a_setting(strategy: str, current: list[st
 def test_the_threshold_of_repeats_is_a_setting() -> None:
     texts = ["Anna really likes green tea", "Anna likes green tea"]
     for threshold, count in ((0.7, 1), (0.95, 2)):
-        with memorata.open(":memory:", embedder="lexical", dedupe={"threshold": threshold}) as memory:
+        with memorata.open(
+            ":memory:", embedder="lexical", config={"dedupe": {"threshold": threshold}}
+        ) as memory:
             for text in texts:
                 memory.remember(text)
             assert len(memory.list().memories) == count

@@ -194,7 +194,9 @@ def test_blank_and_endless_questions_stay_here(model: Model) -> None:
 
 
 def test_a_recall_uses_it_says_what_went_wrong_and_answers_all_the_same(model: Model) -> None:
-    with memorata.open(":memory:", embedder="lexical", anchors=reader(model), clock=lambda: NOW) as memory:
+    with memorata.open(
+        ":memory:", embedder="lexical", clock=lambda: NOW, config={"anchors": reader(model)}
+    ) as memory:
         for year, friend in ((2020, "Anna"), (2021, "Ben"), (2022, "Carl")):
             memory.remember(f"We ate noodles with {friend}", created_at=datetime(year, 7, 1, tzinfo=UTC))
         found = memory.recall("With whom did we eat noodles the summer before we moved?")
@@ -208,12 +210,14 @@ def test_a_recall_uses_it_says_what_went_wrong_and_answers_all_the_same(model: M
 
 
 def test_it_is_opened_by_name(model: Model) -> None:
-    with memorata.open(":memory:", embedder="lexical", anchors=f"chat:m@{model.address}") as memory:
+    with memorata.open(
+        ":memory:", embedder="lexical", config={"anchors": f"chat:m@{model.address}"}
+    ) as memory:
         memory.remember("Anna likes tea.")
         assert memory.recall("What did Anna like yesterday?").degraded == ()
     assert len(model.asked) == 1
     with pytest.raises(InvalidArgument, match="anchors must be 'rules'"):
-        memorata.open(":memory:", embedder=None, anchors=5)  # type: ignore[arg-type]
+        memorata.open(":memory:", embedder=None, config={"anchors": 5})
 
 
 JSON = st.recursive(

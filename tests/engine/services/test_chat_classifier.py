@@ -96,4 +96,4 @@ def test_what_is_no_classifier_is_refused() -> None:
         with pytest.raises(InvalidArgument, match="classifier"):
             Settings(classifier=wrong)
     with pytest.raises(InvalidArgument, match="classifier"):
-        memorata.open(":memory:", classifier=5)  # type: ignore[arg-type]
+        memorata.open(":memory:", config={"classifier": 5})

@@ -18,7 +18,7 @@ def names(settings: Settings) -> dict[str, str]:
     """Return the names that are found in a text without any capital, with what they are."""
     with settings.open() as memory:
         memory.remember(TEXT)
-        assert memory.extractor is not None or not settings.extract_entities
+        assert (memory.extractor is None) == (settings.extractor == "none")
         return {each.entity.name: each.entity.type for each in memory.entities.list()}
 
 
@@ -39,7 +39,7 @@ def test_a_real_pipeline_reads_what_rules_do_not(tmp_path: Path) -> None:
     found = names(Settings(db=":memory:", embedder="lexical", extractor=f"spacy:{tmp_path / 'pipeline'}"))
     assert set(found) == {"zorbax unit", "novara"}
     with pytest.raises(MissingExtra, match="spacy download"):
-        memorata.open(":memory:", embedder=None, extract_entities="spacy:no_such_pipeline")
+        memorata.open(":memory:", embedder=None, config={"extractor": "spacy:no_such_pipeline"})
 
 
 def test_a_language_model_reads_names_and_relations_with_its_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_a_language_model_reads_names_and_relations_with_its_own_key(monkeypatch
 
 
 def test_no_names_are_read_where_none_are_wanted() -> None:
-    assert names(Settings(db=":memory:", embedder="lexical", extract_entities=False)) == {}
+    assert names(Settings(db=":memory:", embedder="lexical", extractor="none")) == {}
     for wrong in ("x", "spacy:", "chat:m"):
         with pytest.raises(InvalidArgument, match="extractor"):
-            memorata.open(":memory:", embedder=None, extract_entities=wrong)
+            memorata.open(":memory:", embedder=None, config={"extractor": wrong})

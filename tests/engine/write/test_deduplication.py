@@ -252,13 +252,13 @@ def test_what_is_taken_as_it_is_is_not_compared(memory: Engine) -> None:
 
 
 def test_the_setting_holds_for_both_verbs() -> None:
-    with memorata.open(":memory:", embedder=None, duplicates="off") as memory:
+    with memorata.open(":memory:", embedder=None, config={"duplicates": "off"}) as memory:
         memory.remember("tea")
         memory.remember("tea")
         memory.remember_many(["tea"])
         assert seen(memory) == ["tea"] * 3
         assert memory.dedupe_mode is DedupeMode.OFF
-    with memorata.open(":memory:", embedder=None, duplicates="exact") as memory:
+    with memorata.open(":memory:", embedder=None, config={"duplicates": "exact"}) as memory:
         memory.remember("Anna likes the green tea from Japan")
         memory.remember("Anna likes green tea from Japan")
         assert len(seen(memory)) == 2
@@ -266,7 +266,9 @@ def test_the_setting_holds_for_both_verbs() -> None:
 
 @pytest.mark.parametrize("bad", ["fuzzy", "", 1, None])
 def test_another_word_is_refused(memory: Engine, bad: Any) -> None:
-    calls: list[Callable[[], Any]] = [lambda: memorata.open(":memory:", embedder=None, duplicates=bad)]
+    calls: list[Callable[[], Any]] = [
+        lambda: memorata.open(":memory:", embedder=None, config={"duplicates": bad})
+    ]
     if bad is not None:
         calls += [
             lambda: memory.remember("tea", duplicates=bad),
@@ -468,7 +470,7 @@ def test_words_are_looked_at_where_vectors_do_not_tell(before: list[str], new: s
 )
 def test_the_same_words_in_another_form_of_unicode_are_the_same(text: str, mode: str) -> None:
     for form in ("NFD", "NFKC"):
-        with memorata.open(":memory:", embedder="lexical", duplicates=mode) as memory:
+        with memorata.open(":memory:", embedder="lexical", config={"duplicates": mode}) as memory:
             first = memory.remember(text)
             for number in range(8):
                 memory.remember(f"a quite different note about number {number * 7_919}")
@@ -490,7 +492,7 @@ def test_near_repeats_are_taken_where_vectors_are_compared_as_bytes() -> None:
     texts = "Anna drinks green tea in the garden.", "The train to Rome leaves at nine in the morning."
     rows = np.random.default_rng(7).standard_normal((21_000, 256)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    with memorata.open(":memory:", embedder="potion-base-8M", durable=False) as memory:
+    with memorata.open(":memory:", embedder="potion-base-8M", config={"durable": False}) as memory:
         memory.remember_many(
             [{"content": f"note {place}", "vector": row} for place, row in enumerate(rows)], duplicates="off"
         )
@@ -517,7 +519,7 @@ def test_letters_decide_where_a_word_more_moves_the_vector_far(embedder: str) ->
         rents = [memory.remember(f"The rent is {rent} euros.") for rent in (900, 950)]
         assert rents[0].id != rents[1].id
         assert memory.remember("Anna does not like green tea with honey.").id != tea.id
-    with memorata.open(":memory:", embedder=embedder, dedupe={"threshold": 0.99}) as memory:
+    with memorata.open(":memory:", embedder=embedder, config={"dedupe": {"threshold": 0.99}}) as memory:
         kept = [
             memory.remember(text).id for text in ("Anna likes green tea.", "Anna really likes green tea.")
         ]

@@ -17,7 +17,7 @@ KEPT = "My card is [redacted: card number] and my password: [redacted: password]
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Engine]:
-    with memorata.open(tmp_path / "m.db", embedder="lexical", redact=True) as opened:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", config={"redact": True}) as opened:
         yield opened
 
 

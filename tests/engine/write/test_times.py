@@ -48,7 +48,9 @@ def test_remembering_reads_dates_unless_told_not_to() -> None:
     with memorata.open(":memory:", embedder="lexical", clock=lambda: SAID) as engine:
         assert engine.remember("We sailed yesterday.").event_time == datetime(2023, 5, 7, tzinfo=UTC)
         assert engine.admin.check() == []
-    with memorata.open(":memory:", embedder="lexical", clock=lambda: SAID, read_dates=False) as engine:
+    with memorata.open(
+        ":memory:", embedder="lexical", clock=lambda: SAID, config={"read_dates": False}
+    ) as engine:
         assert engine.remember("We sailed yesterday.").valid_from is None
 
 

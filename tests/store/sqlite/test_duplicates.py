@@ -10,7 +10,7 @@ NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 
 def test_records_agree_with_rows_after_every_step(tmp_path: Path) -> None:
-    with memorata.open(tmp_path / "m.db", embedder="lexical", duplicates="off") as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", config={"duplicates": "off"}) as memory:
         first, second, third = memory.remember_many(["tea", "tea", "tea"])
         store = memory.store
         run = store.duplicates.start_run("default", "merge", NOW)
@@ -30,7 +30,7 @@ def test_records_agree_with_rows_after_every_step(tmp_path: Path) -> None:
 
 def test_another_process_sees_repeats_at_once(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with memorata.open(path, embedder="lexical", duplicates="off") as one:
+    with memorata.open(path, embedder="lexical", config={"duplicates": "off"}) as one:
         first, second = one.remember_many(["tea", "tea"])
         with memorata.open(path, embedder="lexical") as other:
             assert len(other.recall("tea", recipe={"deduplicate": False})) == 2

@@ -23,8 +23,9 @@ SECRET = "Anna keeps the blueprints in the attic"
 RELEASED = Path(__file__).parent / "released" / "schema-2.db.gz"
 
 
-def opened(path: Path, key: str | None = KEY, **how: object) -> memorata.Engine:
-    return memorata.open(path, embedder="lexical", encryption_key=key, durable=False, **how)  # type: ignore[arg-type]
+def opened(path: Path, key: str | None = KEY, *, read_only: bool = False) -> memorata.Engine:
+    config = memorata.Config(encryption_key=key, durable=False)
+    return memorata.open(path, embedder="lexical", read_only=read_only, config=config)
 
 
 def bytes_of(folder: Path) -> bytes:
@@ -88,7 +89,8 @@ def test_copies_and_purges_stay_encrypted(file: Path, tmp_path: Path) -> None:
 def test_several_processes_use_it(file: Path) -> None:
     script = (
         "import memorata, sys\n"
-        "with memorata.open(sys.argv[1], embedder='lexical', encryption_key=sys.argv[2]) as memory:\n"
+        "config = {'encryption_key': sys.argv[2]}\n"
+        "with memorata.open(sys.argv[1], embedder='lexical', config=config) as memory:\n"
         "    for number in range(20):\n"
         "        memory.remember(f'{sys.argv[3]} says {number}')\n"
     )
@@ -155,4 +157,4 @@ def test_without_the_package_the_line_to_install_is_told(
 
 def test_a_server_has_no_key_of_ours() -> None:
     with pytest.raises(NotSupportedHere, match="encrypts its own disk"):
-        memorata.open("postgresql://localhost/none", encryption_key=KEY)
+        memorata.open("postgresql://localhost/none", config={"encryption_key": KEY})

@@ -93,7 +93,7 @@ def test_a_repair_finds_names_again(store: SqliteStore) -> None:
 def test_names_that_only_a_purged_memory_mentioned_are_in_no_file(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     secrets = ("zqanna", "zqben", "zqalias", "zqabout", "zqkind", "zqtype", "zqold")
-    with memorata.open(path, embedder="lexical", durable=False) as memory:
+    with memorata.open(path, embedder="lexical", config={"durable": False}) as memory:
         said = memory.remember("x", entities=["zqanna"])
         memory.remember("y", entities=["Carl"])
         memory.entities.describe("zqanna", type="zqkind", aliases=["zqalias"], description="zqabout " * 2000)
@@ -114,7 +114,7 @@ def test_names_that_only_a_purged_memory_mentioned_are_in_no_file(tmp_path: Path
 
 
 def test_a_relation_that_is_taken_back_leaves_the_file_with_the_next_vacuum(tmp_path: Path) -> None:
-    with memorata.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", config={"durable": False}) as memory:
         memory.entities.relate("zqanna", "zqknows", "zqben")
         memory.entities.unrelate("zqanna", "zqknows", "zqben")
         memory.store.vacuum()

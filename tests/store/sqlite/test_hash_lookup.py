@@ -21,7 +21,10 @@ NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 def opened(path: Path, duplicates: str = "near", dimension: int = 16) -> memorata.Engine:
     return memorata.open(
-        path, embedder=LexicalEmbedder(dimension=dimension), clock=lambda: NOW, duplicates=duplicates
+        path,
+        embedder=LexicalEmbedder(dimension=dimension),
+        clock=lambda: NOW,
+        config={"duplicates": duplicates},
     )
 
 

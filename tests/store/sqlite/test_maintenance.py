@@ -44,7 +44,7 @@ def secrets_in(memory: Engine) -> set[str]:
 def test_nothing_is_left_of_any_history_of_several_namespaces(tmp_path: Path, seed: int) -> None:
     dice = random.Random(seed)
     with memorata.open(
-        tmp_path / "m.db", embedder="lexical", durable=False, extract_entities=False
+        tmp_path / "m.db", embedder="lexical", config={"durable": False, "extractor": None}
     ) as memory:
         for batch in range(10):
             texts = []
@@ -73,7 +73,7 @@ def test_nothing_is_left_of_any_field_nor_of_what_was_corrected(
     monkeypatch.setattr(segments, "TAIL", tail)
     dice = random.Random(seed)
     path = tmp_path / "m.db"
-    with memorata.open(path, embedder="lexical", durable=False) as memory:
+    with memorata.open(path, embedder="lexical", config={"durable": False}) as memory:
         for batch in range(8):
             texts = []
             for number in range(dice.choice([1, 5, 100])):

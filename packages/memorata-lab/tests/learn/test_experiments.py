@@ -179,10 +179,10 @@ def test_a_running_name_is_taken(engine: Engine) -> None:
 
 def test_of_those_who_take_a_name_at_once_one_gets_it(tmp_path: Path) -> None:
     path, waiting = tmp_path / "memories.db", Barrier(3)
-    open_engine(path, embedder="lexical", durable=False).close()
+    open_engine(path, embedder="lexical", config={"durable": False}).close()
 
     def begin(number: int) -> str | None:
-        with open_engine(path, embedder="lexical", durable=False) as engine:
+        with open_engine(path, embedder="lexical", config={"durable": False}) as engine:
             mine = [Variant(f"a{number}", 0.5), Variant(f"b{number}", 0.5)]
             waiting.wait()
             try:
@@ -197,7 +197,7 @@ def test_of_those_who_take_a_name_at_once_one_gets_it(tmp_path: Path) -> None:
 
 
 def test_without_a_log_there_is_no_experiment() -> None:
-    with open_engine(":memory:", embedder="lexical", logging=Logging(recalls=False)) as engine:
+    with open_engine(":memory:", embedder="lexical", config={"logging": Logging(recalls=False)}) as engine:
         Experiments(engine).create("share", TWO)
         with pytest.raises(InvalidArgument, match="an experiment needs the log"):
             Experiments(engine).recall("share", "ann", "tea")

@@ -147,7 +147,7 @@ def test_a_recall_that_found_nothing_has_nothing_to_rank(engine: Engine) -> None
 
 def test_a_question_that_was_not_kept_cannot_be_classified() -> None:
     logging = Logging(queries=False)
-    with open_engine(":memory:", embedder="lexical", logging=logging) as engine:
+    with open_engine(":memory:", embedder="lexical", config={"logging": logging}) as engine:
         engine.remember("green tea")
         engine.recall("what tea?")
         (logged,) = engine.feedback.recalls()
@@ -158,7 +158,9 @@ def test_a_question_that_was_not_kept_cannot_be_classified() -> None:
 
 def test_questions_that_are_not_kept_are_still_told_apart() -> None:
     logging = Logging(queries=False)
-    with open_engine(":memory:", embedder="lexical", logging=logging, clock=lambda: NOW) as memory:
+    with open_engine(
+        ":memory:", embedder="lexical", clock=lambda: NOW, config={"logging": logging}
+    ) as memory:
         memory.remember_many([f"{first} and {second}" for first in WORDS for second in WORDS[:2]])
         for question in ("tea in lisbon", "tea in lisbon", "the red boat", "tea in lisbon", ""):
             memory.recall(question)

@@ -255,7 +255,7 @@ def test_documents_are_read_as_the_database_reads(tmp_path: Path) -> None:
     )
     for name, found in (("snowball", 1), ("plain", 0)):
         with (
-            open_engine(":memory:", embedder=None, recipe="bm25", analyser_name=name) as engine,
+            open_engine(":memory:", embedder=None, recipe="bm25", config={"analyser": name}) as engine,
             labelled_training_set(engine, path) as training,
         ):
             assert [len(each.ids) for each in training.recalls] == [found]

@@ -95,7 +95,9 @@ def test_families_are_chosen_by_folds_within_folds(engine: Engine, training: Tra
 
 def test_what_reads_the_question_is_not_tried_where_the_log_has_none() -> None:
     recipe = RECIPES["azure"]
-    with open_engine(":memory:", embedder="lexical", recipe=recipe, logging=Logging(queries=False)) as memory:
+    with open_engine(
+        ":memory:", embedder="lexical", recipe=recipe, config={"logging": Logging(queries=False)}
+    ) as memory:
         things = [f"thing{number}" for number in range(20)]
         memory.remember_many([{"id": each, "content": f"A note about {each}."} for each in things])
         for each in things:

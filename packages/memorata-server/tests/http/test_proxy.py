@@ -128,7 +128,7 @@ def service() -> Iterator[Service]:
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    with memorata.open(":memory:", embedder="lexical", redact=True) as opened:
+    with memorata.open(":memory:", embedder="lexical", config={"redact": True}) as opened:
         opened.remember(TEA)
         yield opened
 

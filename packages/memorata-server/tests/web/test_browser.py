@@ -320,7 +320,7 @@ def test_judging_in_the_lab(page: Page, served: Served) -> None:
 
 
 def test_vectors_that_are_missing_and_what_was_said_twice(browser: Browser, tmp_path: Path) -> None:
-    with memorata.open(tmp_path / "m.db", embedder=None, duplicates="off") as engine:
+    with memorata.open(tmp_path / "m.db", embedder=None, config={"duplicates": "off"}) as engine:
         engine.remember_many([f"PageRoute {number} is painted blue." for number in range(40)])
         engine.remember("The key is under the mat.", id="mat")
         engine.remember("The key is under the mat!", id="again")

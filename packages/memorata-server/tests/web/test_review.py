@@ -16,7 +16,7 @@ from memorata_server.web.app import create_pages
 @pytest.fixture
 def engine() -> Iterator[Engine]:
     """Return a memory in which two things were said twice, from before repeats were heard."""
-    with memorata.open(":memory:", embedder="lexical", duplicates="off") as memory:
+    with memorata.open(":memory:", embedder="lexical", config={"duplicates": "off"}) as memory:
         memory.remember("Anna prefers green tea.", id="tea")
         memory.remember("Anna prefers green tea!", id="again")
         memory.remember("The <b>attic</b> key is under the mat.", id="key")

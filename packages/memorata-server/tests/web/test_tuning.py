@@ -64,7 +64,9 @@ def test_a_blank_question_is_not_taken_for_one_that_was_not_kept(client: TestCli
     page = client.get("/lab").text
     assert "A blank query" in page
     assert "A query that was not kept" not in page
-    with memorata.open(":memory:", embedder="lexical", logging=Logging(queries=False)) as discreet:
+    with memorata.open(
+        ":memory:", embedder="lexical", config={"logging": Logging(queries=False)}
+    ) as discreet:
         discreet.remember("Green tea.")
         discreet.recall("which tea?")
         page = TestClient(create_pages(discreet), base_url="http://localhost").get("/lab").text
@@ -167,7 +169,7 @@ def test_bad_forms(client: TestClient, engine: Engine, token: str) -> None:
 
 
 def test_a_memory_that_logs_nothing_says_so() -> None:
-    with memorata.open(":memory:", embedder="lexical", logging=Logging(recalls=False)) as engine:
+    with memorata.open(":memory:", embedder="lexical", config={"logging": Logging(recalls=False)}) as engine:
         client = TestClient(create_pages(engine), base_url="http://localhost")
         assert "Recalls are not logged here" in client.get("/lab").text
 

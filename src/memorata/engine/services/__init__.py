@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from memorata.engine.consolidation import Writer as SummaryWriter
 
 
-def open_extractor(specification: str, api_key: str | None = None) -> EntityExtractor:
-    """Return what reads the names in a text: ``rules``, ``spacy:MODEL`` or ``chat:MODEL@ADDRESS``."""
+def open_extractor(specification: str, api_key: str | None = None) -> EntityExtractor | None:
+    """Return the reader of names: ``rules``, ``spacy:MODEL`` or ``chat:MODEL@ADDRESS``; None for ``none``."""
     form, _, model = checks.text("extractor", specification).partition(":")
+    if specification == "none":
+        return None
     if specification == "rules":
         from memorata.text.entities import RuleExtractor
 
@@ -31,7 +33,7 @@ def open_extractor(specification: str, api_key: str | None = None) -> EntityExtr
     if form == "spacy" and model:
         return SpacyExtractor(model)
     if form != "chat":
-        raise InvalidArgument("extractor", specification, "'rules', 'spacy:MODEL' or 'chat:MODEL@ADDRESS'")
+        raise InvalidArgument("extractor", specification, "rules, none, spacy:MODEL or chat:MODEL@ADDRESS")
     return ChatExtractor(*chat_address("extractor", specification), api_key=api_key)
 
 

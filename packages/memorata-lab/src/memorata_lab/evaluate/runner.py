@@ -11,13 +11,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import memorata
-from memorata import Engine, Query, RecallResult, Recipe, When, __version__
+from memorata import Config, Engine, Query, RecallResult, Recipe, When, __version__
 from memorata import open as open_engine
 from memorata.extend import frozen
 from memorata.extend.embedding import Embedder, Reranker
@@ -189,8 +190,8 @@ def _answers(
     if not any(work.values()):
         return
     corpus = corpus_of(haystack)
-    options = {"embedder": embedder, "reranker": reranker, "durable": False}
-    with place() as where, remembered(where, corpus, **options) as engine:
+    config = Config(reranker=reranker, durable=False)
+    with place() as where, remembered(where, corpus, embedder=embedder, config=config) as engine:
         for recipe in recipes:
             if not work[recipe.name]:
                 continue
@@ -202,10 +203,12 @@ def _answers(
 
 
 @contextmanager
-def remembered(where: str, corpus: Corpus, **options: Any) -> Iterator[Engine]:  # noqa: ANN401
-    """Give an engine that has remembered a corpus and logs nothing; the options are those of opening one."""
-    logging = Logging(recalls=False)
-    with open_engine(where, clock=lambda: corpus.moment, logging=logging, **options) as engine:
+def remembered(
+    where: str, corpus: Corpus, *, embedder: Embedder | str | None, config: Config
+) -> Iterator[Engine]:
+    """Give an engine that has remembered a corpus and logs nothing."""
+    silent = replace(config, logging=Logging(recalls=False))
+    with open_engine(where, embedder=embedder, clock=lambda: corpus.moment, config=silent) as engine:
         # A document that is there twice is there twice: which of the two is found decides a metric.
         engine.remember_many(corpus.memories, duplicates="off")
         yield engine

@@ -132,7 +132,10 @@ def _haystack(
     corpus = corpus_of(Haystack(haystack["id"], tuple(map(_document, facts)), ()))
     last = corpus.moment
     with open_engine(
-        ":memory:", embedder=embedder, durable=False, clock=lambda: last, logging=Logging(recalls=False)
+        ":memory:",
+        embedder=embedder,
+        clock=lambda: last,
+        config={"durable": False, "logging": Logging(recalls=False)},
     ) as engine:
         start = 0
         for step in sorted({question.get("upto") or len(facts) for question in questions}):

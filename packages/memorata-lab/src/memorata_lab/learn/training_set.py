@@ -28,7 +28,7 @@ from typing import Final
 
 import numpy as np
 
-from memorata import Engine, RecallResult, Recipe, When
+from memorata import Config, Engine, RecallResult, Recipe, When
 from memorata.extend import frozen
 from memorata.extend.errors import DatasetError, InvalidArgument, MemorataError, MemoryNotFound
 from memorata.extend.log import HeldLease, LoggedFeedback, LoggedRecall
@@ -308,10 +308,12 @@ def labelled_training_set(
         ":memory:",
         corpus,
         embedder=engine.embedder,
-        reranker=engine.reranker,
-        analyser_name=engine.analyser.name,
-        language=engine.analyser.language,
-        life=engine.lifecycle.rules,
+        config=Config(
+            reranker=engine.reranker,
+            analyser=engine.analyser.name,
+            language=engine.analyser.language,
+            life=engine.lifecycle.rules,
+        ),
     ) as apart:
         questions = {
             question.id: LabelledQuery(

@@ -77,7 +77,7 @@ class MemorataDocumentStore:
     @cached_property
     def engine(self) -> memorata.Engine:
         """The memory, opened when it is first used."""
-        return memorata.open(self.path, embedder=self.embedder, duplicates="off")
+        return memorata.open(self.path, embedder=self.embedder, config={"duplicates": "off"})
 
     def to_dict(self) -> dict[str, Any]:
         """Return what makes this store again."""
