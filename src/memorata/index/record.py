@@ -68,6 +68,8 @@ RECORD: Final = np.dtype(
 )
 
 _TIER_NUMBERS: Final = {Tier(name): number for number, name in enumerate(TIERS)}
+WORKING: Final = _TIER_NUMBERS[Tier.WORKING]
+"""The number of the tier of passing remarks in records."""
 _PACK: Final = struct.Struct(f"<BBHiiIQ9d{len(FIELDS)}IBBH")
 _CHECKSUM: Final = struct.Struct("<I")
 _SOUND: Final = zlib.crc32(_CHECKSUM.pack(zlib.crc32(b"")))

@@ -36,6 +36,8 @@ def left(fading: str, days: float, **fields: Any) -> float:
         ("linear", 31, {}, 0.0),
         # Importance 0.5 is 3 of 5; λ = 0.05 / 9.
         ("importance", 1, {"importance": 0.5}, 0.8751733190429475),
+        # A working memory is a passing remark, and fades five times as fast.
+        ("importance", 1, {"importance": 0.5, "tier": "working"}, 0.8751733190429475**5),
         # The most important never fades.
         ("importance", 3000, {"importance": 1.0}, 1.0),
     ],

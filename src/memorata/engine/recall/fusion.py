@@ -16,7 +16,7 @@ from memorata._frozen import frozen
 from memorata.engine.recall.query import RecallContext
 from memorata.engine.recipes import Recipe, arguments_of, blends_two
 from memorata.index.index import NO_CANDIDATES, LegCandidates
-from memorata.index.record import Records
+from memorata.index.record import WORKING, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.entity import Period
 from memorata.model.hit import Explanation
@@ -424,5 +424,6 @@ def _base_importance(recipe: Recipe, context: RecallContext, slots: IntArray) ->
     records = context.view.records(slots)
     hours = np.maximum(0.0, context.now.timestamp() - records["created"]) / _HOUR
     matters = 1 + 4 * records["importance"]
-    base = importance_decay(hours, matters, records["accesses"], floor=recipe.forgetting_floor)
+    passing, uses = records["tier"] == WORKING, records["accesses"]
+    base = importance_decay(hours, matters, uses, transient=passing, floor=recipe.forgetting_floor)
     return dict(zip(slots.tolist(), base.tolist(), strict=True))

@@ -20,7 +20,7 @@ from memorata.engine.recall.query import Explain, RecallContext, Step
 from memorata.engine.recall.result import MissedThreshold
 from memorata.engine.recipes import Recipe
 from memorata.index.index import LegCandidates
-from memorata.index.record import FOREIGN, MACHINE, SPEAKER, Records
+from memorata.index.record import FOREIGN, MACHINE, SPEAKER, WORKING, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import EmbedderError, MissingExtra
 from memorata.model.hit import Explanation
@@ -458,7 +458,8 @@ def retention(recipe: Recipe, records: Records, now: float) -> FloatArray:
     length = recipe.fading_days * _DAY_HOURS
     if recipe.fading == "importance":
         matters = 1 + (_MAX_IMPORTANCE - 1) * records["importance"]
-        left = importance_decay(hours, matters, uses, floor=recipe.forgetting_floor) / matters
+        passing, floor = records["tier"] == WORKING, recipe.forgetting_floor
+        left = importance_decay(hours, matters, uses, transient=passing, floor=floor) / matters
     elif recipe.fading == "half_life":
         left = half_life_decay(hours, alike, uses, half_life=length)
     else:
