@@ -34,9 +34,9 @@ def engine() -> Iterator[Engine]:
 def test_every_verb_can_be_awaited_under_the_same_signature(engine: Engine, facet: str) -> None:
     both = aio.AsyncEngine(engine), engine
     awaited, plain = (type(getattr(each, facet) if facet else each) for each in both)
-    # The time is told at once, and so is which interface writes.
-    wanted = set(verbs(plain)) - {"now", "through"}
-    assert set(verbs(awaited)) == wanted
+    # These two compute nothing.
+    wanted = set(verbs(plain)) - {"now", "scope"}
+    assert set(verbs(awaited)) - {"scope"} == wanted
     for verb in wanted:
         assert inspect.iscoroutinefunction(getattr(awaited, verb))
         assert inspect.signature(getattr(awaited, verb)) == inspect.signature(getattr(plain, verb))
@@ -47,10 +47,14 @@ def test_every_facet_has_an_awaited_one(engine: Engine) -> None:
     lazy = inspect.getmembers(Engine, lambda value: isinstance(value, cached_property))
     assert {name for name, _ in lazy if name[0] != "_"} | {
         "recipes",
-        "admin",
-        "feedback",
-        "idempotency",
     } == set(FACETS)
+
+
+def test_a_scope_is_the_same_memory_in_another_namespace(engine: Engine) -> None:
+    memory = aio.AsyncEngine(engine)
+    written = asyncio.run(memory.scope("acme/anna", via="proxy").remember("Anna prefers tea."))
+    assert (written.namespace, written.source.via) == ("acme/anna", "proxy")
+    assert inspect.signature(aio.AsyncEngine.scope).parameters == inspect.signature(Engine.scope).parameters
 
 
 def test_many_at_once_and_errors_as_they_are() -> None:

@@ -216,6 +216,10 @@ class AsyncEngine(_Facet[Engine]):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    def scope(self, namespace: str | None = None, *, via: str | None = None) -> AsyncEngine:
+        """Return this memory bound to a namespace; see :meth:`memorata.Engine.scope`."""
+        return AsyncEngine(self.engine.scope(namespace, via=via))
+
     close = _threaded(Engine.close)
     remember = _threaded(Engine.remember)
     remember_many = _threaded(Engine.remember_many)

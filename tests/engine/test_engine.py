@@ -274,6 +274,23 @@ class Broken:
         raise EmbedderError("the service is down")
 
 
+def test_a_scope_names_the_namespace_of_every_verb_and_facet(memory: Engine) -> None:
+    bob = memory.scope("users/bob")
+    said = bob.remember("Bob likes coffee", entities=["Bob"], category="drinks")
+    assert said.namespace == bob.namespace == "users/bob"
+    assert memory.namespace == "default"
+    assert bob.scope() is bob.scope("users/bob") is bob
+    assert [hit.memory.id for hit in bob.recall("coffee")] == [said.id]
+    assert (memory.recall("coffee").hits, memory.list().memories) == ((), ())
+    bob.lifecycle.pin(said.id)
+    assert bob.get(said.id).pinned
+    bob.recipes.use("bm25")
+    assert (bob.recipes.get().name, memory.recipes.get().name) == ("bm25", "balanced")
+    with pytest.raises(MemoryNotFound):
+        memory.forget(said.id)
+    assert bob.forget(filter={"category": "drinks"}) == (said.id,)
+
+
 def test_when_the_embedder_fails_nothing_is_lost_and_the_answer_says_so(clock: Clock) -> None:
     with memorata.open(":memory:", embedder=Broken(), clock=clock) as memory:
         memory.remember("Anna likes tea.")

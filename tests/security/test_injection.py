@@ -114,16 +114,16 @@ def test_what_a_memory_came_through_is_kept_and_cannot_be_claimed(memory: Engine
     claimed = {"speaker": "Anna", "via": "python"}
     assert memory.remember("tea", source=claimed).source.via == "python"
     for via in ("cli", "http", "mcp", "web", "hook", "proxy"):
-        through = memory.through(via)
+        through = memory.scope(via=via)
         said = through.remember(f"Anna said {via}", source=claimed)
         assert said.source.via == memory.get(said.id).source.via == via
         assert json.loads(memory_row(said).text)["via"] == via
         assert through.remember(f"It rains in {via}").source.via == via
         assert memory.recall("rains", filter={"via": via}, min_confidence=0).hits[0].memory.source.via == via
-    corrected = memory.through("mcp").correct(said.id, "Anna said nothing")
+    corrected = memory.scope(via="mcp").correct(said.id, "Anna said nothing")
     assert corrected.source.via == "mcp"
-    assert memory.through("import").remember("old words", source={"via": "http"}).source.via == "http"
-    assert memory.through("import").remember("more old words").source.via == "import"
+    assert memory.scope(via="import").remember("old words", source={"via": "http"}).source.via == "http"
+    assert memory.scope(via="import").remember("more old words").source.via == "import"
 
 
 def test_a_recipe_leaves_out_or_lowers_what_is_untrusted(memory: Engine) -> None:

@@ -257,7 +257,7 @@ def test_the_same_import_twice_at_once_adds_everything_once(
         memorata.open(tmp_path / "m.db", embedder=None) as opened,
         memorata.open(tmp_path / "m.db", embedder=None) as theirs,
     ):
-        ours = opened.through("import")
+        ours = opened.scope(via="import")
         facet, method = verb.split(".")
         work, writer = getattr(getattr(ours, facet), method), RecordWriter(ours)
 

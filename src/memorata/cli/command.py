@@ -156,7 +156,7 @@ class Session:
                 self.output.say(f"A new memory, in {path}")
             for note in engine.notes:
                 self.output.say(f"Note: {note}")
-            yield engine.through("cli")
+            yield engine.scope(via="cli")
 
     def confirm(
         self, question: str, *, yes: bool, lines: Sequence[str] = (), refused: str = "Nothing was removed."

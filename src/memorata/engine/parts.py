@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from memorata.embed.port import Embedder, Reranker
 from memorata.engine.admin import Admin
@@ -44,6 +44,13 @@ if TYPE_CHECKING:
     from memorata.engine.graph.queries import GraphQueries
     from memorata.engine.lifecycle import Lifecycle
     from memorata.engine.transfer import Transfer
+
+
+_FACETS: Final = (
+    "admin", "duplicates", "entities", "feedback", "graph", "idempotency", "lifecycle", "namespaces",
+    "transfer",
+)  # fmt: skip
+"""The facets that are made when they are first used, of the runtime and so of its namespace."""
 
 
 class Parts:
@@ -93,7 +100,6 @@ class Parts:
         )
         log_settings = Logging() if logging is None else logging
         self.recall_log = RecallLog(store, log_settings, random_bits, drafts.clean_text)
-        self.feedback = FeedbackLog(runtime, self.recall_log)
         self._embedding = CurrentEmbedder(store, embedder, specification, absent, notes)
         self._writer = Writer(runtime, self._embedding, drafts, names)
         self._lookup = Lookup(runtime, names)
@@ -109,8 +115,17 @@ class Parts:
         self._purge = Purge(runtime, names, self._before_purge)
         if embedder is not None:
             store.use_embedder(embedder.name, embedder.dimension)
-        self.admin = Admin(runtime, self._embedding, self._purge)
         self._embedding.notes = (*self._embedding.notes, *self.admin.notes)
+
+    @cached_property
+    def admin(self) -> Admin:
+        """Check, back up, compact and count; vectors, namespaces and keys."""
+        return Admin(self.runtime, self._embedding, self._purge)
+
+    @cached_property
+    def feedback(self) -> FeedbackLog:
+        """Feedback on hits, and the log of recalls: record, recalls, list."""
+        return FeedbackLog(self.runtime, self.recall_log)
 
     @cached_property
     def entities(self) -> Entities:
@@ -156,22 +171,38 @@ class Parts:
 
         return Transfer(self.runtime, self._embedding, self._writer, self._purge)
 
-    def through(self, via: str) -> Self:
-        """Return this engine for an interface: what is written through it says so in its `source.via`.
+    def scope(self, namespace: str | None = None, *, via: str | None = None) -> Self:
+        """Return this memory bound to a namespace.
 
         It shares everything with this one, and is closed with it.
 
+        Parameters
+        ----------
+        namespace
+            The namespace of calls that name none; None for the one of this memory.
+        via
+            The interface that `source.via` of new memories names; None for the one of this memory.
+
+        Examples
+        --------
         >>> import memorata
         >>> with memorata.open(":memory:", embedder=None) as memory:
-        ...     memory.through("proxy").remember("Anna prefers tea.").source.via
-        'proxy'
+        ...     anna = memory.scope("acme/anna", via="proxy")
+        ...     tea = anna.remember("Anna prefers tea.")
+        ...     tea.namespace, tea.source.via, memory.namespace
+        ('acme/anna', 'proxy', 'default')
         """
-        if checks.writable("via", via) == self._writer.drafts.via:
+        path, drafts = self.runtime.path(namespace), self._writer.drafts
+        interface = drafts.via if via is None else checks.writable("via", via)
+        if (path, interface) == (self.namespace, drafts.via):
             return self
         view = copy(self)
-        for facet in ("entities", "duplicates", "lifecycle", "transfer"):
+        for facet in _FACETS:
             view.__dict__.pop(facet, None)
-        view._writer = self._writer.through(via)
+        view.runtime = self.runtime.scope(path)
+        view.recipes = self.recipes.scope(view.runtime)
+        view._lookup = self._lookup.scope(view.runtime)
+        view._writer = self._writer.with_source_via(interface)
         return view
 
     @property

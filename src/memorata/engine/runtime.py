@@ -15,6 +15,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -64,23 +65,13 @@ class Runtime:
         self.rules = rules
         self.dedupe = dedupe
         self.leases = Leases(store, clock, lease_seconds)
-        self._namespace = checked_namespace("namespace", namespace)
-        self._inside = threading.local()
+        self.namespace = checked_namespace("namespace", namespace)
 
-    @property
-    def namespace(self) -> str:
-        """The namespace of calls that name none."""
-        return getattr(self._inside, "path", None) or self._namespace
-
-    @contextmanager
-    def inside(self, namespace: str | None) -> Iterator[None]:
-        """Let calls of this thread that name no namespace mean this one; None changes nothing."""
-        before = getattr(self._inside, "path", None)
-        self._inside.path = before if namespace is None else checked_namespace("namespace", namespace)
-        try:
-            yield
-        finally:
-            self._inside.path = before
+    def scope(self, namespace: str) -> Runtime:
+        """Return this runtime for calls in another namespace; both share everything else."""
+        other = copy(self)
+        other.namespace = checked_namespace("namespace", namespace)
+        return other
 
     def path(self, namespace: str | None) -> str:
         """Return the namespace that a call means."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias
@@ -53,6 +54,12 @@ class Recipes:
         self._used: dict[str, Recipe | None] = {}
         self._marks: dict[str, tuple[tuple[int, int], int]] = {}
         self.default = self._named(runtime.namespace, recipe) if isinstance(recipe, str) else recipe
+
+    def scope(self, runtime: Runtime) -> Recipes:
+        """Return these recipes for the namespace of another runtime; both share what is kept."""
+        other = copy(self)
+        other._runtime = runtime
+        return other
 
     def forget(self) -> None:
         """Look everything up again when it is next asked for: this process has written."""

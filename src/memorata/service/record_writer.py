@@ -90,7 +90,7 @@ class RecordWriter:
         self.counts = ImportCounts()
         self.import_id = ""
         self._batch = None if dry_run else batch
-        self._engine = engine.through(via)
+        self._engine = engine.scope(via=via)
         self._namespace = namespace
         self._dry_run = dry_run
         self._seen: dict[tuple[str, str], int] = {}

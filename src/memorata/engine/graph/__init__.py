@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -58,6 +59,12 @@ class Lookup:
         self._runtime = runtime
         self.names = names
         self.graphs = Graphs(runtime.store, names)
+
+    def scope(self, runtime: Runtime) -> Lookup:
+        """Return this look-up for the namespace of another runtime; both share what is kept."""
+        other = copy(self)
+        other._runtime = runtime
+        return other
 
     def at(
         self, namespace: str | None, look: Callable[[Look], _Answer], as_of: checks.Instant | None = None

@@ -66,7 +66,7 @@ class Writer:
         self._names = names
         self.drafts = replace(drafts, expect=embedding.expect)
 
-    def through(self, via: str) -> Writer:
+    def with_source_via(self, via: str) -> Writer:
         """Return this writer for memories that come through an interface."""
         view = copy(self)
         view.drafts = replace(self.drafts, via=via)

@@ -71,7 +71,7 @@ def create_api(
         rate.charge(caller, seconds * REQUESTS_PER_SECOND_OF_WORK - 1)
 
     workers = Workers(allowed.threads, allowed.waiting, allowed.seconds, charge, metrics.busy.set)
-    server = ServerState(engine.through("http"), keys, allowed, workers, metrics, spans(), Jobs(), rate)
+    server = ServerState(engine.scope(via="http"), keys, allowed, workers, metrics, spans(), Jobs(), rate)
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:

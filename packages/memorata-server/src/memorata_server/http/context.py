@@ -8,7 +8,7 @@ import math
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import field
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from typing import Annotated, Any, Final, TypeVar
 
@@ -70,7 +70,8 @@ class RequestContext:
 
     def __init__(self, request: Request, access: Access, namespace: str, key: str | None = None) -> None:
         self.server: ServerState = request.app.state.server
-        self.engine = self.server.engine
+        engine = self.server.engine
+        self.engine = engine if namespace == EVERYWHERE else engine.scope(namespace)
         self.access = access
         self.namespace = namespace
         self._request = request
@@ -349,7 +350,7 @@ def read_route(
     """Return a decorator for a function that answers requests with JSON, on a thread of the engine's.
 
     `route` is the router's method. The parameters are the function's, as for FastAPI; one is the `context`.
-    What it calls of the engine without a namespace is done in that of the request.
+    `context.engine` is bound to the namespace of the request.
     """
     return _route(route, path, answer, 200, lambda context, work, body: context.read(work, operation))
 
@@ -381,11 +382,7 @@ def _route(
         async def endpoint(**arguments: Any) -> Response:  # noqa: ANN401 - the parameters of `work`
             context: RequestContext = arguments["context"]
 
-            def inside() -> Mapping[str, Any]:
-                with context.engine.runtime.inside(context.namespace):
-                    return work(**arguments)
-
-            return await respond(context, inside, arguments.get("body"))
+            return await respond(context, partial(work, **arguments), arguments.get("body"))
 
         route(path, **described(answer, status))(endpoint)
         return work

@@ -111,7 +111,7 @@ class Proxy:
         settings: ProxySettings | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        self._engine = engine.through(PROXY)
+        self._engine = engine.scope(via=PROXY)
         self._upstream = checked_upstream(upstream)
         self._keys = keys
         self._settings = ProxySettings() if settings is None else settings

@@ -89,7 +89,7 @@ class EngineRunner:
         with self._lock:
             if self._engine is None:
                 opened = self._opening()
-                self._engine = opened.__enter__().through("mcp")
+                self._engine = opened.__enter__().scope(via="mcp")
                 self._opened = opened
             return self._engine
 
@@ -224,8 +224,7 @@ class _Handlers:
 
             path = namespace_of(request, "write" if writing else "read", engine.namespace)
             ACCESS.set(access_of(request))
-            with engine.runtime.inside(path):
-                return work(engine)
+            return work(engine.scope(path))
 
         # A context of its own: what is set in it is not there for the next call on the same thread.
         own = copy_context()

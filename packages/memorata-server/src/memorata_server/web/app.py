@@ -79,7 +79,7 @@ def create_pages(
     - `clock`: tells the time.
     """
     jobs = Jobs(clock, MAX_JOBS)
-    site = _Site(engine.through("web"), PageSessions(keys, clock, hosts), jobs)
+    site = _Site(engine.scope(via="web"), PageSessions(keys, clock, hosts), jobs)
     routes = [Route(route.path, _endpoint(site, route), methods=[route.method]) for route in _ROUTES]
     static = StaticFiles(packages=[(name, "static") for name in packages_with("static")])
     pages = Starlette(
@@ -129,7 +129,7 @@ def _endpoint(site: _Site, route: PageRoute) -> _Endpoint:
                 browser.access.require_everywhere("admin")
             else:
                 browser.access.require(route.scope, context.namespace)
-            response = await run_in_threadpool(_answered, route, context)
+            response = await run_in_threadpool(route.answer, context)
         except MemorataError as error:
             response = _failed(context, request, error)
         if browser.new:
@@ -137,12 +137,6 @@ def _endpoint(site: _Site, route: PageRoute) -> _Endpoint:
         return response
 
     return answer
-
-
-def _answered(route: PageRoute, context: PageContext) -> Response:
-    """Return a page; what it calls of the engine without a namespace is done in that of the request."""
-    with context.engine.runtime.inside(context.namespace):
-        return route.answer(context)
 
 
 def _open_endpoint(
@@ -270,6 +264,7 @@ def _context(site: _Site, request: Request, browser: Browser, values: Values) ->
     namespace, all_ = _namespaces(site.engine, access, values.text("namespace"))
     return replace(
         _bare(site, request, site.sessions.token(browser.session)),
+        engine=site.engine.scope(namespace),
         namespace=namespace,
         namespaces=all_,
         values=values,
