@@ -47,8 +47,8 @@ code computes, how the item is reached in Python, on the command line, over HTTP
 page, and whether it is as in the design. `python packages/memorata-lab/designs/check.py` runs the
 examples, looks every name up and writes this page; a test compares the two.
 
-Of {items} items {same} are as in the design and {differing} differ, with the reason. Of {computed} a value
-was computed; {alone} are reached in Python alone.
+Items: {items}. As in the design: {same}. Different, with the reason: {differing}. With a computed value:
+{computed}. Reached in Python alone: {alone}.
 
 In the examples `rank`, `graph`, `geo`, `dedupe` and `text` are modules of `memorata`, `np` is numpy, `now` is
 noon of 7 May 2026, and `memory` is new, with the built-in model:

@@ -9,7 +9,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.engine import PARAMETERS, RECIPES, RecallResult
+from memorata.engine import RecallResult
 from memorata.engine.rules import DedupeRules
 from memorata.engine.settings import Settings
 from memorata.model.errors import EmbedderError, InvalidArgument
@@ -34,10 +34,6 @@ def test_a_question_about_habits_weighs_confidence_as_a_preference(memory: Engin
     plain = recall(memory, question, "haia", confidence="none", least_similarity=0.0).hits[0]
     weighed = recall(memory, question, "haia", weighting="query", least_similarity=0.0).hits[0]
     assert weighed.score == pytest.approx(0.70 * plain.score + 0.30 * 0.5)
-
-
-def test_semstreams_counts_words_as_published() -> None:
-    assert (RECIPES["semstreams"].k1, RECIPES["semstreams"].b) == (1.5, 0.75)
 
 
 def test_the_seeds_of_a_walk_weigh_as_a_recipe_says(memory: Engine) -> None:
@@ -237,11 +233,6 @@ def test_what_matters_most_never_fades(memory: Engine) -> None:
         hits = recall(memory, TEA, recipe, **changes).hits
         assert hits[0].memory.content == TEA, "ten years have taken nothing of it"
         assert recall(memory, TEA, recipe, forgetting_floor=1.0, **changes).hits[0].score < hits[0].score
-
-
-def test_the_budget_turns_around_fifteen() -> None:
-    budget = next(each for each in PARAMETERS if each.name == "blend_budget")
-    assert (budget.low, budget.default, budget.high) == (1, 15, 30)
 
 
 def test_prompts_are_chosen_from_a_list_and_a_change_says_what_will_happen(tmp_path: Path) -> None:
