@@ -163,7 +163,7 @@ def test_in_any_locale_utf_8_is_read_and_json_is_json(home: Path, monkeypatch: p
         assert subprocess.run(["bash", "-c", said], capture_output=True, check=False).returncode == 0
     listed = json.loads(process("list", "--json").stdout)
     assert [memory["content"] for memory in listed["memories"]] == ["Zoë\nMüller", "Anna is Zoë 🍵"]
-    for command in (("export",), ("about", "Anna")):
+    for command in (("export",), ("graph", "about", "Anna")):
         rows = [json.loads(row) for row in process(*command).stdout.splitlines()]
         assert rows[0]["content"] == "Anna is Zoë 🍵"
 

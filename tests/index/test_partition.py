@@ -1,5 +1,5 @@
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from memorata.index import partition as module
 from memorata.index.index import Speakers
 from memorata.index.lexical import Saturated, TermList
-from memorata.index.partition import Blocks, Partition
-from memorata.index.postings import MAX_FREQUENCY
+from memorata.index.partition import Partition
+from memorata.index.postings import MAX_FREQUENCY, inverted
 from memorata.index.record import FORGOTTEN, Records, changed, gone, packed, unpacked
 from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory, Source
@@ -266,69 +266,24 @@ def test_adding_to_what_was_seen_leaves_the_look_of_others_alone() -> None:
     assert after.average_lengths["content"] == 5
 
 
-def test_segments_are_read_once_in_a_generation() -> None:
-    partition, read = filled(record()), iter([[(1, 0, 8)], [(2, 0, 16)]])
-    assert partition.segments(lambda: next(read)) == [(1, 0, 8)]
-    assert partition.segments(lambda: next(read)) == [(1, 0, 8)]
-    partition.start_generation(2, 1)
-    assert partition.segments(lambda: next(read)) == [(2, 0, 16)]
+def test_segments_are_read_once_and_after_that_only_new_ones() -> None:
+    partition, known = filled(record()), []
+    value = inverted([(0, {"content": {"tea": 1}})], 0).encoded()
 
+    def read(*rows: tuple[int, int, bytes | None]) -> list[int]:
+        def rows_after(last: int) -> Iterable[tuple[int, int, bytes | None]]:
+            known.append(last)
+            return rows
 
-def test_all_blocks_are_kept_once_a_small_namespace_is_asked_again_and_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    partition, reads = filled(record()), []
-    partition.segments(lambda: [(1, 0, 128)])
-
-    kept = {(1, 7): (b"a block", 0, 0, 0)}
-
-    def read(former: Blocks) -> Blocks:
-        reads.append(1)
-        return kept
-
-    def asked(times: int) -> list[Any]:
-        return [partition.blocks(read) for _ in range(times)]
+        return [first for first, _ in partition.segments(rows_after)]
 
     before = partition.nbytes
-    assert asked(module._MIN_READS) == [None] * module._MIN_READS
-    assert asked(3) == [kept] * 3
-    assert len(reads) == 1
-    assert partition.nbytes == before + len(b"a block") + module._ENTRY_BYTES
-    # Segments that were written anew have other blocks, which are waited for longer.
-    partition.start_generation(1, 1)
-    partition.segments(lambda: [(2, 0, 128)])
-    assert asked(2 * module._MIN_READS) == [None] * (2 * module._MIN_READS)
-    assert asked(1) == [kept]
-    for generation in range(2, 20):
-        partition.start_generation(generation, 1)
-        partition.segments(lambda: [(2, 0, 128)])
-        asked(module._MAX_PATIENCE + 1)
-    assert partition.blocks(read) == kept
-    # There are too many of a large one, or of one with long texts.
-    monkeypatch.setattr(module, "_MAX_BUCKETS", 100)
-    partition.start_generation(20, 1)
-    partition.segments(lambda: [(2, 0, 128)])
-    assert asked(2 * module._MAX_PATIENCE) == [None] * (2 * module._MAX_PATIENCE)
-
-
-def test_blocks_of_segments_that_are_as_they_were_are_not_read_again() -> None:
-    partition, given = filled(record()), []
-
-    def read(former: Blocks) -> Blocks:
-        given.append(former)
-        return {**former, (len(given), 0): (b"a block", 0, 0, 0)}
-
-    partition.segments(lambda: [(1, 0, 128)])
-    for _ in range(module._MIN_READS + 1):
-        before = partition.blocks(read)
-    assert before is not None
-    for generation in (1, 2):
-        partition.start_generation(generation, 1, same_blocks=True)
-        partition.segments(lambda: [(1, 0, 128), (2, 1, 128)])
-    assert partition.blocks(read) == {(1, 0): (b"a block", 0, 0, 0), (2, 0): (b"a block", 0, 0, 0)}
-    assert given == [{}, before]
-    partition.start_generation(3, 1)
-    assert partition.blocks(read) is None
+    assert read((1, 0, value), (2, 1, value)) == [0, 1]
+    assert partition.nbytes == before + 2 * len(value)
+    assert read() == [0, 1]
+    partition.start_generation(2, 1)
+    assert read((2, 1, None), (3, 2, value)) == [1, 2]
+    assert known == [0, 2]
 
 
 def test_names_are_read_once_and_again_where_a_memory_has_changed() -> None:
@@ -379,14 +334,9 @@ def test_people_talk_in_pairs_where_hardly_any_session_has_more_than_two() -> No
     assert not speakers.in_pairs
 
 
-def test_a_damaged_block_keeps_only_its_own_words_from_being_found() -> None:
-    partition = filled(record())
-    partition.segments(lambda: [(1, 0, 128)])
-
-    def read(former: Blocks) -> Blocks:
-        raise IndexCorrupt("a block is damaged")
-
-    assert [partition.blocks(read) for _ in range(3 * module._MIN_READS)] == [None] * (3 * module._MIN_READS)
+def test_damaged_lists_are_no_lists() -> None:
+    with pytest.raises(IndexCorrupt):
+        filled(record()).segments(lambda _: [(1, 0, b"damaged")])
 
 
 def test_memories_are_read_once_and_nothing_that_can_be_written_to_is_kept(

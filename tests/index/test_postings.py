@@ -7,16 +7,14 @@ from hypothesis import strategies as st
 
 from memorata.index.postings import (
     MAX_FREQUENCY,
-    PLACES,
     SPAN,
     Lists,
+    SegmentLists,
     inverted,
     key_of,
     merged,
-    opened,
     parts_of,
-    places_of,
-    term_lists,
+    term_hashes,
 )
 from memorata.model.errors import IndexCorrupt
 
@@ -36,23 +34,21 @@ def listed(documents: Documents) -> dict[tuple[str, str], dict[int, int]]:
     return lists
 
 
+def of(lists: SegmentLists, term: str) -> dict[str, tuple[list[int], list[int]]]:
+    """The lists of a term by field, as a search finds them."""
+    found = ((parts_of(key), slots, times) for key, slots, times in lists.found(term_hashes([term])))
+    return {field: (slots.tolist(), times.tolist()) for (field, same), slots, times in found if same == term}
+
+
 def read(lists: Lists, first: int) -> dict[tuple[str, str], dict[int, int]]:
-    """Everything the blocks hold, each key looked for where it has to be."""
-    buckets, blocks = lists.blocks()
-    by_place = dict(blocks)
-    assert len(by_place) == len(blocks)
+    """Everything that a segment lists, each key looked for by its hash."""
+    decoded = SegmentLists.decoded(lists.encoded())
     result = {}
-    for block in by_place.values():
-        for key in opened(block)[0]:
-            low, long = places_of(key)
-            places = [place for place in (low & (buckets - 1), long) if place in by_place]
-            field, term = parts_of(key)
-            (only,) = [
-                hits[field] for place in places if field in (hits := term_lists(by_place[place], term))
-            ]
-            slots = (only[0].astype(int) + first).tolist()
-            assert slots == sorted(slots)
-            result[field, term] = dict(zip(slots, only[1].tolist(), strict=True))
+    for field, term in map(parts_of, decoded.keys()):
+        relative, times = of(decoded, term)[field]
+        assert relative == sorted(relative)
+        result[field, term] = {slot + first: often for slot, often in zip(relative, times, strict=True)}
+    assert len(result) == len(decoded)
     return result
 
 
@@ -75,105 +71,135 @@ def test_merging_is_inverting_everything_at_once_without_the_gone(
     for segment in segments:
         members = list(enumerate(segment, position))
         documents += members
-        parts += [(position, block) for _, block in inverted(members, position).blocks()[1]]
+        parts.append((position, SegmentLists.decoded(inverted(members, position).encoded())))
         position += len(segment)
     dropped = np.isin(np.arange(position - first), list(gone))
     living = [document for document in documents if document[0] - first not in gone]
     assert read(merged(parts, first, dropped), first) == listed(living)
 
 
-def test_many_terms_make_many_small_blocks_and_long_lists_stand_alone() -> None:
-    documents: Documents = [(slot, {"content": {"tea": 1, f"cup{slot}": 2}}) for slot in range(2_000)]
-    lists = inverted(documents, 0)
-    assert read(lists, 0) == listed(documents)
-    buckets, blocks = lists.blocks()
-    # 2,000 keys of about 15 bytes and a posting of 4 are 37 kB, so 64 buckets of at most 1 kB on average.
-    assert buckets == 64
-    long = [place for place, _ in blocks if place >= PLACES // 2]
-    assert long == [places_of(key_of("content", "tea"))[1]]
-    assert max(len(block) for place, block in blocks if place not in long) < 2_000
+@given(st.lists(FIELDS, min_size=1, max_size=8), st.dictionaries(st.integers(0, 7), FIELDS))
+def test_merging_lists_reworded_documents_under_their_new_words(
+    fields: list[dict[str, dict[str, int]]], reworded: dict[int, dict[str, dict[str, int]]]
+) -> None:
+    documents = dict(enumerate(fields))
+    changed = {slot: words for slot, words in reworded.items() if slot in documents}
+    dropped = np.isin(np.arange(len(fields)), list(changed))
+    lists = SegmentLists.decoded(inverted(documents.items(), 0).encoded())
+    result = merged([(0, lists)], 0, dropped, inverted(sorted(changed.items()), 0))
+    assert read(result, 0) == listed([*(documents | changed).items()])
 
 
-def test_what_a_term_has_in_all_fields_is_read_at_once() -> None:
+def test_terms_with_one_hash_are_told_apart() -> None:
+    # The checksums of both are 0x4DDB0C25.
+    assert zlib.crc32(b"plumless") == zlib.crc32(b"buckeroo")
+    lists = inverted([(3, {"tags": {"plumless": 1}}), (9, {"tags": {"buckeroo": 2}})], 0)
+    assert read(lists, 0) == {("tags", "plumless"): {3: 1}, ("tags", "buckeroo"): {9: 2}}
+
+
+def test_what_a_term_has_in_all_fields_is_found_at_once() -> None:
     documents: Documents = [
         (slot, {"content": {"tea": 2, f"cup{slot}": 1}, "tags": {"tea": 1, "steam": 1}})
         for slot in range(0, 400, 2)
     ]
-    buckets, blocks = inverted(documents, 0).blocks()
-    low, long = places_of(key_of("content", "tea"))
-    assert (low, long) == places_of(key_of("tags", "tea"))
-    hits = term_lists(dict(blocks)[low & (buckets - 1)], "tea")
-    assert {field: (slots.tolist(), set(times.tolist())) for field, (slots, times) in hits.items()} == {
-        "content": (list(range(0, 400, 2)), {2}),
-        "tags": (list(range(0, 400, 2)), {1}),
-    }
+    slots = list(range(0, 400, 2))
+    decoded = SegmentLists.decoded(inverted(documents, 0).encoded())
+    assert of(decoded, "tea") == {"content": (slots, [2] * 200), "tags": (slots, [1] * 200)}
+    assert of(decoded, "milk") == {}
 
 
 def test_what_is_gone_leaves_no_trace() -> None:
-    _, blocks = inverted([(0, {"content": {"tea": 1}}), (1, {"content": {"milk": 1}})], 0).blocks()
-    ((_, block),) = merged([(0, block) for _, block in blocks], 0, np.array([True, False])).blocks()[1]
-    assert b"tea" not in block
-    assert opened(block)[0] == [key_of("content", "milk")]
+    both = inverted([(0, {"content": {"tea": 1}}), (1, {"content": {"milk": 1}})], 0).encoded()
+    value = merged([(0, SegmentLists.decoded(both))], 0, np.array([True, False])).encoded()
+    assert b"tea" not in value
+    assert SegmentLists.decoded(value).keys() == [key_of("content", "milk")]
 
 
 def test_the_last_slot_of_the_longest_segment_fits() -> None:
-    _, ((_, block),) = inverted([(SPAN + SPAN - 1, {"content": {"tea": 1}})], SPAN).blocks()
-    assert opened(block)[2].tolist() == [SPAN - 1]
+    lists = inverted([(SPAN + SPAN - 1, {"content": {"tea": 1}})], SPAN)
+    assert SegmentLists.decoded(lists.encoded()).slots.tolist() == [SPAN - 1]
 
 
 @pytest.mark.untraced
 def test_a_term_of_every_slot_of_the_longest_segment_fits() -> None:
-    _, ((_, block),) = inverted([(slot, {"content": {"tea": 1}}) for slot in range(SPAN)], 0).blocks()
-    assert term_lists(block, "tea")["content"][0].tolist() == list(range(SPAN))
+    lists = inverted([(slot, {"content": {"tea": 1}}) for slot in range(SPAN)], 0)
+    assert SegmentLists.decoded(lists.encoded()).slots.tolist() == list(range(SPAN))
 
 
 def test_a_frequency_beyond_two_bytes_counts_as_the_largest() -> None:
-    _, ((_, block),) = inverted([(0, {"content": {"tea": 250_000}})], 0).blocks()
-    assert opened(block)[3].tolist() == [MAX_FREQUENCY]
+    lists = inverted([(0, {"content": {"tea": 250_000}})], 0)
+    assert SegmentLists.decoded(lists.encoded()).frequencies.tolist() == [MAX_FREQUENCY]
 
 
-BLOCK = inverted([(1, {"content": {"tea": 1}}), (5, {"content": {"tea": 2}})], 0).blocks()[1][0][1]
+VALUE = inverted([(1, {"content": {"tea": 1}}), (5, {"content": {"tea": 2}})], 0).encoded()
 
 
 @given(st.data())
 def test_a_flipped_bit_is_noticed(data: st.DataObject) -> None:
-    block = bytearray(BLOCK)
-    position = data.draw(st.integers(0, len(block) - 1).filter(lambda at: at not in (1, 2, 3)))
-    block[position] ^= 1 << data.draw(st.integers(0, 7))
+    value = bytearray(VALUE)
+    position = data.draw(st.integers(0, len(value) - 1).filter(lambda at: at not in (1, 2, 3)))
+    value[position] ^= 1 << data.draw(st.integers(0, 7))
     with pytest.raises(IndexCorrupt):
-        opened(bytes(block))
+        SegmentLists.decoded(bytes(value))
 
 
 @pytest.mark.parametrize("cut", [0, 7, 9, 15, 16, 20, 30])
 def test_a_cut_is_noticed(cut: int) -> None:
-    assert cut < len(BLOCK)
+    assert cut < len(VALUE)
     with pytest.raises(IndexCorrupt):
-        opened(BLOCK[:cut])
+        SegmentLists.decoded(VALUE[:cut])
 
 
 def test_an_unknown_version_is_said() -> None:
-    with pytest.raises(IndexCorrupt, match="unknown version 4"):
-        opened(b"\x04" + BLOCK[1:])
+    with pytest.raises(IndexCorrupt, match="unknown version 5"):
+        SegmentLists.decoded(b"\x05" + VALUE[1:])
 
 
 def test_nothing_merges_to_nothing() -> None:
-    assert merged([], 0, np.zeros(0, np.bool_)).blocks() == (1, [])
-    assert inverted([], 0).blocks() == (1, [])
+    nothing = inverted([], 0).encoded()
+    assert read(merged([], 0, np.zeros(0, np.bool_)), 0) == {}
+    assert read(merged([(0, SegmentLists.decoded(nothing))], 0, np.zeros(0, np.bool_)), 0) == {}
+
+
+def forged(counts: tuple[int, int, int], *arrays: list[int], names: bytes) -> bytes:
+    """A value with a right checksum, which whoever makes a file can make."""
+    kinds = ("<u4", "<u4", "<u4", "<u2", "<u2")
+    body = np.array(counts, "<u4").tobytes() + b"".join(
+        np.array(array, kind).tobytes() for array, kind in zip(arrays, kinds, strict=True)
+    )
+    return b"\x04\x00\x00\x00" + zlib.crc32(body + names).to_bytes(4, "little") + body + names
+
+
+TEA = b"tags\xfetea"
+HASH = zlib.crc32(b"tea")
+
+
+def test_what_is_forged_by_the_book_is_read() -> None:
+    value = forged((1, 8, 2), [HASH], [9], [2], [3, 9], [1, 2], names=TEA)
+    assert of(SegmentLists.decoded(value), "tea") == {"tags": ([3, 9], [1, 2])}
 
 
 @pytest.mark.parametrize(
-    "body",
+    "value",
     [
-        b'{"content": {"tea": 2}}',
-        b"\x03\x00\x1d\x00\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00\x00",
-        b"\x01\x00\x00\x00\x08\x00\x00\x00\x02\x00g\xff\xff\xff\xffs\xfetea",
-        b"\x00\x00\x00\x00\x00\x00\x00\x00",
-        b"\x01\x00\x00\x00\x08\x00\x00\x00\x09\x00\x00\x00tags\xfetea\x03\x00\x09\x00\x01\x00\x02\x00",
+        b"\x04\x00\x00\x00" + zlib.crc32(b"").to_bytes(4, "little"),
+        forged((2, 8, 2), [HASH], [9], [2], [3, 9], [1, 2], names=TEA),
+        forged((1, 8, 3), [HASH], [9], [2], [3, 9], [1, 2], names=TEA),
+        forged((1, 8, 2), [HASH], [8], [2], [3, 9], [1, 2], names=TEA),
+        forged((1, 8, 2), [HASH], [9], [1], [3, 9], [1, 2], names=TEA),
+        forged((1, 8, 0), [HASH], [9], [0], [], [], names=TEA),
+        forged((2, 5, 2), [9, 7], [3, 6], [1, 2], [3, 9], [1, 2], names=b"a\xfe\xffb\xfe"),
+        forged((2, 5, 2), [7, 9], [4, 6], [1, 2], [3, 9], [1, 2], names=b"a\xfe\xffb\xfe"),
+        forged((2, 5, 2), [7, 9], [3, 6], [2, 2], [3, 9], [1, 2], names=b"a\xfe\xffb\xfe"),
+        forged((1, 3, 1), [7], [4], [1], [3], [1], names=b"a\xff\xfe"),
     ],
 )
-def test_blocks_with_a_right_checksum_that_are_none_are_refused(body: bytes) -> None:
-    """Found by fuzzing: whoever makes a file can make its checksums."""
-    block = b"\x03\x00\x00\x00" + zlib.crc32(body).to_bytes(4, "little") + body
-    for read in (opened, lambda block: term_lists(block, "tea")):
-        with pytest.raises(IndexCorrupt):
-            read(block)
+def test_values_with_a_right_checksum_that_are_none_are_refused(value: bytes) -> None:
+    with pytest.raises(IndexCorrupt):
+        SegmentLists.decoded(value)
+
+
+def test_a_name_that_is_no_text_is_refused_when_it_is_read() -> None:
+    lists = SegmentLists.decoded(forged((1, 2, 1), [7], [3], [1], [3], [1], names=b"\x80\xfe"))
+    with pytest.raises(IndexCorrupt):
+        parts_of(lists.key(0))

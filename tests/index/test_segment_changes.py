@@ -1,11 +1,13 @@
-"""A change of words writes only the lists that differ, wherever the memory's words are."""
+"""A memory that is reworded is found by its new words alone, wherever the former ones are listed."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from memorata.index.segments import TAIL
 from memorata.model.memory import Memory
 from memorata.store.dialects import SqliteStore
 from memorata.testing.samples import HERE, NOW, entry, found_ids, query
@@ -42,14 +44,30 @@ def test_a_word_that_was_nowhere_gets_a_list_and_loses_it_again(store: SqliteSto
     assert store.statistics()["memories"] == before["memories"]
 
 
-def test_long_lists_stay_where_they_are(store: SqliteStore) -> None:
-    # Above 512 postings a list has a block of its own.
+def test_rewordings_wait_until_they_are_as_many_as_a_segment(store: SqliteStore) -> None:
+    waiting = "SELECT count(*) FROM rewordings"
     store.add([entry(f"m{number}", "tea", tags=("old",)) for number in range(700)])
-    retag(store, "m3", "new")
-    assert (tagged(store, "old"), tagged(store, "new")) == (699, 1)
-    retag(store, "m3", "old")
-    assert tagged(store, "old") == 700
+    for number in range(TAIL - 1):
+        retag(store, f"m{number}", "new")
+    assert store._connection.execute(waiting).fetchone() == (TAIL - 1,)
+    assert (tagged(store, "old"), tagged(store, "new")) == (701 - TAIL, TAIL - 1)
     assert store.check(terms_of) == []
+    retag(store, "m699", "new")
+    assert store._connection.execute(waiting).fetchone() == (0,)
+    assert (tagged(store, "old"), tagged(store, "new")) == (700 - TAIL, TAIL)
+    assert store.check(terms_of) == []
+
+
+def test_another_process_finds_what_was_reworded(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "m.db")) as first, closing(SqliteStore(tmp_path / "m.db")) as second:
+        first.add([entry(f"m{number}", "tea", tags=("old",)) for number in range(300)])
+        assert (tagged(second, "old"), tagged(second, "new")) == (300, 0)
+        retag(first, "m7", "new")
+        assert (tagged(second, "old"), tagged(second, "new")) == (299, 1)
+        first.purge(HERE, ["m7"])
+        assert (tagged(second, "old"), tagged(second, "new")) == (299, 0)
+        first.check(terms_of, repair=True)
+        assert (tagged(second, "old"), tagged(second, "new")) == (299, 0)
 
 
 @pytest.mark.untraced

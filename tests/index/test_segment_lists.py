@@ -1,10 +1,10 @@
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from memorata.index import segments
-from memorata.index.segments import all_blocks, read_lists, segments_of, some_blocks
+from memorata.index.postings import SegmentLists
+from memorata.index.segments import read_lists, segments_statement
 from memorata.store.dialects import SqliteStore
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.connection import connect
@@ -25,8 +25,13 @@ def test_lists_are_joined_over_all_segments_of_one_namespace(
     store.close()
     connection = connect(tmp_path / "m.db")
     (number,) = connection.execute("SELECT number FROM namespaces WHERE path = ?", (HERE,)).fetchone()
-    parts = segments_of(connection, number)
-    assert [first for _, first, _ in parts] == [0, 5, 10]
+    rows = connection.execute(*segments_statement(number, 0)).fetchall()
+    parts = [(first, SegmentLists.decoded(value)) for _, first, value in rows]
+    assert [first for first, _ in parts] == [0, 5, 10]
+    _, middle, last = (segment for segment, _, _ in rows)
+    known = connection.execute(*segments_statement(number, middle)).fetchall()
+    assert [(segment, value is None) for segment, _, value in known[1:]] == [(middle, True), (last, False)]
+    connection.close()
     keys = [
         ("content", "tea"),
         ("content", "milk"),
@@ -34,13 +39,7 @@ def test_lists_are_joined_over_all_segments_of_one_namespace(
         ("content", "zebra"),
         ("tags", "tea"),
     ]
-    read = read_lists(partial(some_blocks, connection, 1), parts, keys)
-    everything = all_blocks(connection, 1, parts)
-    kept = read_lists(lambda numbers: everything, parts, keys)
-    connection.close()
-    assert [(found.slots.tolist(), found.frequencies.tolist()) for found in kept.values()] == [
-        (found.slots.tolist(), found.frequencies.tolist()) for found in read.values()
-    ]
+    read = read_lists(parts, keys)
     assert list(read) == keys
     slots = {term: found.slots.tolist() for (field, term), found in read.items() if field == "content"}
     assert slots == {"tea": list(range(15)), "milk": [0, 4, 5, 9, 10, 14], "rare": [8], "zebra": []}
@@ -48,10 +47,5 @@ def test_lists_are_joined_over_all_segments_of_one_namespace(
     assert read["tags", "tea"].slots.size == 0
 
 
-def test_nothing_is_read_from_a_namespace_without_segments() -> None:
-    connection = connect(":memory:")
-    assert segments_of(connection, 1) == []
-    read = read_lists(partial(some_blocks, connection, 1), [], [("content", "tea")])
-    assert read["content", "tea"].slots.size == 0
-    assert all_blocks(connection, 1, []) == {}
-    connection.close()
+def test_a_namespace_without_segments_has_empty_lists() -> None:
+    assert read_lists([], [("content", "tea")])["content", "tea"].slots.size == 0

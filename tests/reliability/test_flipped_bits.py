@@ -20,8 +20,7 @@ COLUMNS = {
     "records": ("namespace", "slot", "record", "terms"),
     "vectors": ("namespace", "embedder", "slot", "vectors"),
     "vector_codes": ("namespace", "first", "slots", "embedder", "codes"),
-    "segments": ("namespace", "first", "slots", "buckets"),
-    "postings": ("number", "block"),
+    "segments": ("namespace", "first", "slots", "lists"),
     "namespaces": ("slots", "flushed"),
     "changes": ("namespace", "slot", "kind"),
 }

@@ -71,14 +71,13 @@ def blobs(data: bytes) -> None:
     from memorata.index import postings, record
     from memorata.model.errors import MemorataError
 
-    sealed = [bytes([version, 0, 0, 0]) + crc32(data).to_bytes(4, "little") + data for version in (1, 3)]
+    sealed = [bytes([version, 0, 0, 0]) + crc32(data).to_bytes(4, "little") + data for version in (1, 4)]
     body = data[: record.RECORD.itemsize - 4].ljust(record.RECORD.itemsize - 4, b"\0")
     readers: tuple[Callable[[bytes], Any], ...] = (
         lambda data: record.unpacked([data]),
         lambda data: record.unpacked_run(data, 1),
         record.decoded_terms,
-        postings.opened,
-        lambda data: postings.term_lists(data, "tea"),
+        lambda data: [*map(postings.parts_of, postings.SegmentLists.decoded(data).keys())],
     )
     record.unpacked([body + crc32(body).to_bytes(4, "little")])
     for blob in (data, *sealed):

@@ -16,7 +16,7 @@ def test_a_purge_and_a_vacuum_leave_no_bytes_in_the_tables(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         store.vacuum()
         connection.execute("CHECKPOINT")
-        for table in ("memories", "postings"):
+        for table in ("memories", "segments"):
             (content,) = connection.execute(
                 "SELECT pg_read_binary_file(pg_relation_filepath(%s::regclass))", (table,)
             ).fetchone() or (b"",)

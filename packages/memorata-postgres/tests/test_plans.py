@@ -74,7 +74,7 @@ WANTED = {
         "records",
         "vectors",
         "vector_codes",
-        "postings",
+        "segments",
         "changes",
         "namespaces",
         "writes",

@@ -1,7 +1,7 @@
 """The ports of a database, and the store that works over them."""
 
 from memorata.store.address import ServerAddress, address_of, is_address, shown
-from memorata.store.database import DatabaseInfo, Dialect, Postings, Rows, Session, Statement
+from memorata.store.database import DatabaseInfo, Dialect, Rows, Session, Statement
 from memorata.store.dialects import StoreOptions
 from memorata.store.rows import LARGEST, NAMESPACE_COLUMNS, NO_MEMORY, SLOTS
 from memorata.store.store import MEMORY_BUDGET, Store
@@ -14,7 +14,6 @@ __all__ = [
     "SLOTS",
     "DatabaseInfo",
     "Dialect",
-    "Postings",
     "Rows",
     "ServerAddress",
     "Session",

@@ -19,7 +19,7 @@ from memorata._frozen import frozen
 from memorata.index.codes import Codes, Floats, Owners, coded_in
 from memorata.index.partition import Partition
 from memorata.index.record import Records, decoded_terms, unpacked, unpacked_run
-from memorata.index.segments import SEGMENTS, Embedder, stored_vectors, vectors_statement
+from memorata.index.segments import Embedder, segments_statement, stored_vectors, vectors_statement
 from memorata.index.vector_rows import stored_bytes, unsealed
 from memorata.index.vectors import MAX_EXACT_VECTORS
 from memorata.model.errors import IndexCorrupt
@@ -182,6 +182,7 @@ _CHANGED_RECORDS: Final = (
 _TAIL: Final = (
     "SELECT slot, terms FROM records WHERE namespace = ? AND slot >= ? AND terms IS NOT NULL ORDER BY slot"
 )
+_REWORDINGS: Final = "SELECT slot, terms FROM rewordings WHERE namespace = ? ORDER BY slot"
 _CODE_SIZES: Final = (
     "SELECT length(codes) FROM vector_codes WHERE namespace = ? AND embedder = ? AND codes IS NOT NULL"
 )
@@ -207,17 +208,20 @@ def caught_up(
     if partition.change == namespace.change and partition.generation == namespace.generation:
         return partition
     slots_before, number = len(partition), namespace.number
-    tail_from = slots_before if namespace.generation == partition.generation else namespace.flushed
+    anew = namespace.generation != partition.generation
+    tail_from = namespace.flushed if anew else slots_before
     delta: list[Statement] = [
         (_CHANGED, (number, partition.change)),
         (_CHANGED_RECORDS, (number, slots_before, number, partition.change)),
         _tail(namespace, tail_from),
         _records_from(session, namespace, slots_before),
     ]
+    if anew:
+        delta.append((_REWORDINGS, (number,)))
     if embedder is not None:
         delta.append(vectors_statement(session, number, embedder, slots_before, namespace.slots))
     if session.dialect.remote:
-        delta.append((SEGMENTS, (number,)))
+        delta.append(segments_statement(number, partition.last_segment))
         if partition.spoken == slots_before:
             delta.append(speakers_in(session, number, slots_before))
         if partition.named == slots_before:
@@ -235,12 +239,9 @@ def caught_up(
         return _loaded(session, namespace, embedder)
     # Not only additions: any cached memory may have changed.
     partition.forget_memories()
-    if namespace.generation != partition.generation:
-        partition.start_generation(
-            namespace.generation,
-            namespace.flushed,
-            same_blocks=session.dialect.remote and all(vectors for _, vectors in changed),
-        )
+    if anew:
+        partition.start_generation(namespace.generation, namespace.flushed)
+        _load_rewordings(session, namespace, partition)
     _load_tail(session, namespace, partition, tail_from)
     for slot in sorted({slot for slot, _ in changed if slot < slots_before}):
         partition.replace(slot, unpacked([records.get(slot, b"")]))
@@ -256,11 +257,12 @@ def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | 
     number, is_small = namespace.number, namespace.slots <= _BLOCK_SLOTS
     if is_small:
         statements = [_tail(namespace, namespace.flushed), _records_from(session, namespace, 0)]
+        statements.append((_REWORDINGS, (number,)))
         if embedder is not None:
             statements.append((_CODE_SIZES, (number, embedder[0])))
             statements.append(vectors_statement(session, number, embedder, 0, namespace.slots))
         if session.dialect.remote:
-            statements += (SEGMENTS, (number,)), speakers_in(session, number, 0)
+            statements += segments_statement(number, 0), speakers_in(session, number, 0)
             statements.append(named_in(number, 0, namespace.slots))
         session.namespace(namespace.path, statements)
     vectors = 0 if embedder is None else _count_coded(session, number, embedder)
@@ -274,6 +276,7 @@ def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | 
     fresh.change = namespace.change
     fresh.start_generation(namespace.generation, namespace.flushed)
     _load_records(session, namespace, fresh, 0)
+    _load_rewordings(session, namespace, fresh)
     _load_tail(session, namespace, fresh, namespace.flushed)
     if embedder is not None:
         fresh.vectors.reserve(vectors if vectors <= MAX_EXACT_VECTORS else max(vectors, namespace.slots))
@@ -327,9 +330,14 @@ def _load_tail(session: Session, namespace: Namespace, into: Partition, start: i
         into.remember_tail(slot, decoded_terms(words))
 
 
+def _load_rewordings(session: Session, namespace: Namespace, into: Partition) -> None:
+    for slot, words in session.execute(_REWORDINGS, (namespace.number,)):
+        into.remember_rewording(slot, decoded_terms(words))
+
+
 def _tail(namespace: Namespace, start: int) -> Statement:
     """Return the statement that reads the terms of memories in no segment yet."""
-    return _TAIL, (namespace.number, max(start, namespace.flushed))
+    return _TAIL, (namespace.number, start)
 
 
 def _records_from(session: Session, namespace: Namespace, start: int) -> Statement:

@@ -19,18 +19,15 @@ from memorata._frozen import frozen
 from memorata.index.codes import Floats, Owners
 from memorata.index.index import Speakers
 from memorata.index.lexical import NEIGHBOUR_COLUMNS, Mask, Neighbours, Saturated, TermList
-from memorata.index.postings import MAX_FREQUENCY, Checked
+from memorata.index.postings import MAX_FREQUENCY, SegmentLists
 from memorata.index.record import FIELDS, GONE, RECORD, Growing, Records, replaced, visible
 from memorata.index.token_rows import TokenRows
 from memorata.index.vectors import Vectors
-from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory, Source
 from memorata.rank.bm25 import BM25
 
-Segment: TypeAlias = tuple[int, int, int]
-"""The number of a segment, its first slot and how many buckets it has."""
-Blocks: TypeAlias = Mapping[tuple[int, int], Checked]
-"""Blocks of posting lists by segment and place."""
+Segment: TypeAlias = tuple[int, SegmentLists]
+"""The first slot of a segment, and its posting lists."""
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -41,10 +38,6 @@ _ENTRY_BYTES: Final = 200
 _POSTING: Final = Struct("=ii")
 """A slot of the tail, and the frequency of a term in it."""
 _SLOT_BYTES: Final = 20
-_MIN_READS: Final = 8
-_MAX_PATIENCE: Final = 1_024
-_MAX_BUCKETS, _MAX_REMOTE_BUCKETS = 4_096, 16_384
-"""Most buckets, of about a kilobyte, of a namespace whose lists are cached; more where a server has them."""
 _MAX_MEMORY_BYTES: Final = 16 * 1024 * 1024
 """Most bytes of cached memories; then the cache is cleared."""
 _MEMORY_BYTES: Final = 1_000
@@ -101,11 +94,8 @@ class Partition:
         self._records = Growing(RECORD, ())
         self._lengths = [Growing(np.float32, ()) for _ in FIELDS]
         self._segments: Sequence[Segment] | None = None
-        self._blocks: Blocks | None = None
-        self._former: Blocks | None = None
-        self._block_bytes = 0
-        self._reads = 0
-        self._patience = _MIN_READS
+        self._segment_of: dict[int, Segment] = {}
+        self._reworded: list[int] = []
         self._names: dict[int, str] = {}
         self._renamed: set[int] = set()
         self.named = 0
@@ -140,7 +130,8 @@ class Partition:
         if self._sized[0] != self.change:
             lengths = sum(part.nbytes for part in self._lengths)
             tail = _ENTRY_BYTES * sum(map(len, self._tail.values()))
-            beside = len(self) * _SLOT_BYTES + self._block_bytes + _ENTRY_BYTES * len(self._names)
+            lists = sum(lists.nbytes for _, lists in self._segment_of.values())
+            beside = len(self) * _SLOT_BYTES + lists + _ENTRY_BYTES * len(self._names)
             self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
         caches = (
             self._lists.nbytes
@@ -244,47 +235,44 @@ class Partition:
                 posting = once if frequency == 1 else _POSTING.pack(slot, min(frequency, MAX_FREQUENCY))
                 listed[term] = listed.get(term, b"") + posting
 
-    def start_generation(self, generation: int, flushed: int, *, same_blocks: bool = False) -> None:
-        """Drop lists and tail: the segments were rewritten.
+    def remember_rewording(self, slot: int, fields: Mapping[str, Mapping[str, int]]) -> None:
+        """Add the terms of a memory that a segment lists under former ones, in order and before the tail."""
+        self._reworded.append(slot)
+        self.remember_tail(slot, fields)
 
-        With `same_blocks`, a segment that still exists by its number is unchanged.
-        """
+    def start_generation(self, generation: int, flushed: int) -> None:
+        """Drop lists and tail: segments were merged or added, or memories reworded."""
         self.generation, self.flushed = generation, flushed
-        self._former = (self._blocks or self._former) if same_blocks else None
-        if self._former is None:
-            self._block_bytes = 0
-        if self._blocks is not None and not same_blocks:
-            # Written as often as read: cached blocks have to last longer to be worth it.
-            self._patience = min(2 * self._patience, _MAX_PATIENCE)
-        self._segments = self._blocks = None
-        self._reads = 0
+        self._segments = None
+        self._reworded = []
         self._tail.clear()
         self._lists.clear()
         self._reset_visibility()
 
-    def segments(self, read: Callable[[], Sequence[Segment]]) -> Sequence[Segment]:
-        """Return the segments of this generation, which are read on first use."""
+    @property
+    def last_segment(self) -> int:
+        """The highest number of a segment that was read; 0 for none."""
+        return max(self._segment_of, default=0)
+
+    def segments(self, read: Callable[[int], Iterable[tuple[int, int, bytes | None]]]) -> Sequence[Segment]:
+        """Return the segments of this generation, which are read on first use.
+
+        A segment never changes: `read` returns the number and first slot of each, and the value of the lists
+        of those with a number above its argument.
+        """
         if self._segments is None:
-            self._segments = read()
+            known = self._segment_of
+            self._segment_of = {
+                number: known[number] if value is None else (first, SegmentLists.decoded(value))
+                for number, first, value in read(self.last_segment)
+            }
+            self._segments, self._sized = [*self._segment_of.values()], (-1, 0)
         return self._segments
 
-    def blocks(self, read: Callable[[Blocks], Blocks], *, remote: bool = False) -> Blocks | None:
-        """Return all blocks of this generation's lists; None as long as it is cheaper to read a few.
-
-        They are cached for a namespace with few terms that is searched repeatedly without a write between.
-        """
-        self._reads += 1
-        most = _MAX_REMOTE_BUCKETS if remote else _MAX_BUCKETS
-        few = sum(buckets for _, _, buckets in self._segments or ()) <= most
-        if few and (self._reads == self._patience + 1 or self._former is not None):
-            try:
-                self._blocks, self._former = read(self._former or {}), None
-                self._block_bytes = sum(_ENTRY_BYTES + len(block) for block, *_ in self._blocks.values())
-            except IndexCorrupt:
-                # A damaged block concerns only searches for its terms.
-                return None
-            self._sized = -1, 0
-        return self._blocks
+    @property
+    def reworded(self) -> Sequence[int]:
+        """The slots, ascending, that segments list under former words."""
+        return self._reworded
 
     def cached_list(self, field: str, term: str) -> TermList | None:
         """Return the posting list of a term in the segments, if it is cached."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from operator import attrgetter
@@ -28,7 +28,7 @@ from memorata.index.lexical import (
 )
 from memorata.index.partition import Partition, Visibility
 from memorata.index.record import Records
-from memorata.index.segments import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
+from memorata.index.segments import read_lists, segments_statement
 from memorata.index.token_rows import Marks, Tokens
 from memorata.index.vector_rows import stored_bytes, unsealed
 from memorata.index.vectors import MAX_EXACT_VECTORS, Vectors
@@ -341,33 +341,31 @@ class NamespaceIndex:
         new = self._partition.tail_list(field, term)
         if not new.slots.size:
             return old
-        return TermList(
-            np.concatenate([old.slots, new.slots]), np.concatenate([old.frequencies, new.frequencies])
-        )
+        slots = np.concatenate([old.slots, new.slots])
+        frequencies = np.concatenate([old.frequencies, new.frequencies])
+        if self._partition.reworded:
+            order = slots.argsort()
+            slots, frequencies = slots[order], frequencies[order]
+        return TermList(slots, frequencies)
 
     def _read_lists(self, keys: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], TermList]:
-        """Read those of the lists that are not in memory yet, all at once."""
-        unread = [key for key in keys if self._partition.cached_list(*key) is None]
+        """Read those of the lists that are not cached yet, all at once."""
+        partition, number = self._partition, self._namespace.number
+        unread = [key for key in keys if partition.cached_list(*key) is None]
         if not unread:
             return {}
-        number = self._namespace.number
-        segments = self._partition.segments(lambda: segments_of(self._session, number))
-
-        def all_of(former: Blocks) -> Blocks:
-            present = {segment for segment, _, _ in segments}
-            reused = {key: block for key, block in former.items() if key[0] in present}
-            loaded = {segment for segment, _ in reused}
-            new = [segment for segment in segments if segment[0] not in loaded]
-            return {**reused, **all_blocks(self._session, number, new)}
-
-        def blocks(numbers: Collection[Block]) -> Blocks:
-            cached = self._partition.blocks(all_of, remote=self._session.dialect.remote)
-            return some_blocks(self._session, number, numbers) if cached is None else cached
-
-        read = read_lists(blocks, segments, unread)
-        for (field, term), listed in read.items():
-            self._partition.cache_list(field, term, listed)
-        return read
+        lists = read_lists(
+            partition.segments(
+                lambda known: self._session.execute(*segments_statement(number, known)).fetchall()
+            ),
+            unread,
+        )
+        for key, listed in lists.items():
+            if partition.reworded and listed.slots.size:
+                kept = ~np.isin(listed.slots, partition.reworded)
+                lists[key] = TermList(listed.slots[kept], listed.frequencies[kept])
+            partition.cache_list(*key, lists[key])
+        return lists
 
     def _float_rows(self, places: npt.NDArray[np.intp]) -> Floats:
         """Read float32 rows by their position among the namespace's vectors."""

@@ -1,19 +1,17 @@
-"""Segments: the posting lists of runs of memories, written together, merged as they grow, read and amended.
+"""Segments: the posting lists of runs of memories, written together, merged as they grow, and read.
 
 The words of new memories wait beside their records until there are enough for a segment; eight neighbours of
 a size become one, up to 65,536 slots (the log-structured merge of O'Neil et al., 1996). All of it happens
 inside the transaction of the write that caused it, so the index never lags behind the data and a new process
 rebuilds nothing.
 
-The words of a query stand in some ten lists, those of a word in one block of every segment, and asking for a
-block takes as long as reading it: a search reads those of a whole query at once. The tags, names and day of a
-memory may be changed later, and it is found by their words. The lists of a term are found by its hash, so
-that a change of a few words reads and writes a few blocks of about a kilobyte, however large the segment is.
+A segment is never changed. The tags, names and day of a memory may be changed later, and it is found by their
+words: these wait, and hide what the segment lists of it, until the segment is merged or too many wait.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, groupby
 from typing import Final, TypeAlias
 
@@ -29,21 +27,16 @@ from memorata.index.codes import (
     write_run,
 )
 from memorata.index.lexical import TermList
-from memorata.index.partition import Segment
 from memorata.index.postings import (
     SPAN,
-    Checked,
     Frequencies,
-    Key,
     Lists,
+    SegmentLists,
     Slots,
-    amended,
-    checked,
-    checked_term_lists,
     inverted,
     key_of,
     merged,
-    places_of,
+    term_hashes,
 )
 from memorata.index.record import GONE, decoded_terms, encoded_terms, unpacked_run
 from memorata.index.vector_rows import stored_bytes, unsealed
@@ -129,8 +122,8 @@ def rebuild(
 
 def drop(session: Session, number: int) -> None:
     """Remove all segments and waiting words of a namespace."""
-    rows = session.execute("SELECT number FROM segments WHERE namespace = ?", (number,)).fetchall()
-    _remove(session, number, [segment for (segment,) in rows])
+    session.execute("DELETE FROM segments WHERE namespace = ?", (number,))
+    session.execute("DELETE FROM rewordings WHERE namespace = ?", (number,))
     session.execute("DELETE FROM vector_codes WHERE namespace = ?", (number,))
     session.execute("UPDATE records SET terms = NULL WHERE namespace = ? AND terms IS NOT NULL", (number,))
 
@@ -194,21 +187,7 @@ def _write(
 
 def _insert(session: Session, span: tuple[int, int, int], lists: Lists) -> int:
     """Write a segment and return its number; `span` is its namespace, first slot and number of slots."""
-    buckets, blocks = lists.blocks()
-    segment = session.insert("segments", "namespace, first, slots, buckets", (*span, buckets))
-    session.executemany(
-        session.dialect.postings.add, [(span[0], segment, place, block) for place, block in blocks]
-    )
-    return segment
-
-
-def _remove(session: Session, number: int, segments: Sequence[int]) -> None:
-    for segment in segments:
-        session.execute(session.dialect.postings.remove, (number, segment))
-    session.executemany(
-        "DELETE FROM segments WHERE +namespace = ? AND number = ?",
-        [(number, segment) for segment in segments],
-    )
+    return session.insert("segments", "namespace, first, slots, lists", (*span, lists.encoded()))
 
 
 def _merge_newest(session: Session, number: int) -> None:
@@ -238,78 +217,62 @@ def _level(slots: int) -> int:
 
 
 def _merge(session: Session, number: int, parts: list[tuple[int, int, int]]) -> tuple[int, int, int]:
-    """Replace neighbouring segments by one, leaving out what is gone; return its number, start and slots."""
+    """Replace neighbouring segments by one; return its number, first slot and number of slots.
+
+    Memories that are gone are left out, and those that were reworded since are listed under their new words.
+    """
     first = parts[0][1]
     slots = sum(part[2] for part in parts)
-    starts = {segment: start for segment, start, _ in parts}
+    span = number, first, first + slots
     states = session.execute(
-        "SELECT record FROM records WHERE namespace = ? AND slot >= ? AND slot < ? ORDER BY slot",
-        (number, first, first + slots),
+        "SELECT record FROM records WHERE namespace = ? AND slot >= ? AND slot < ? ORDER BY slot", span
     )
-    rows = session.execute(*session.dialect.postings.of_segments(number, list(starts)))
-    # Both are read to the end before either is checked: SQLite vacuums no file while rows are left over.
-    records, postings = states.fetchall(), rows.fetchall()
-    gone = unpacked_run(b"".join([record for (record,) in records]), len(records))["state"] == GONE
-    blocks = sorted(((starts[segment], block) for segment, _, block in postings), key=lambda block: block[0])
-    lists = merged(blocks, first, gone)
-    _remove(session, number, list(starts))
+    rewordings = session.execute(
+        "SELECT slot, terms FROM rewordings WHERE namespace = ? AND slot >= ? AND slot < ? ORDER BY slot",
+        span,
+    )
+    rows = session.execute(
+        "SELECT first, lists FROM segments WHERE namespace = ? AND first >= ? AND first < ? ORDER BY first",
+        span,
+    )
+    # All are read to the end before any is checked: SQLite vacuums no file while rows are left over.
+    records, waiting, values = states.fetchall(), rewordings.fetchall(), rows.fetchall()
+    dropped = unpacked_run(b"".join([record for (record,) in records]), len(records))["state"] == GONE
+    reworded = [(slot, decoded_terms(terms)) for slot, terms in waiting if not dropped[slot - first]]
+    dropped[[slot - first for slot, _ in reworded]] = True
+    added = inverted(reworded, first) if reworded else None
+    lists = merged([(start, SegmentLists.decoded(value)) for start, value in values], first, dropped, added)
+    session.executemany(
+        "DELETE FROM segments WHERE +namespace = ? AND number = ?", [(number, part[0]) for part in parts]
+    )
+    if waiting:
+        session.execute("DELETE FROM rewordings WHERE namespace = ? AND slot >= ? AND slot < ?", span)
     return _insert(session, (number, first, slots), lists), first, slots
 
 
-Block: TypeAlias = tuple[int, int]
-"""The number of a segment, and the place of one of its blocks."""
-Blocks: TypeAlias = Mapping[Block, Checked]
-
-SEGMENTS: Final = "SELECT number, first, buckets FROM segments WHERE namespace = ? ORDER BY first"
+_SEGMENTS: Final = (
+    "SELECT number, first, CASE WHEN number > ? THEN lists END FROM segments WHERE namespace = ? "
+    "ORDER BY first"
+)
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
-def segments_of(session: Session, namespace: int) -> list[Segment]:
-    """Return the segments of a namespace in the order of their slots; they stay so for a generation."""
-    return session.execute(SEGMENTS, (namespace,)).fetchall()
-
-
-def some_blocks(session: Session, namespace: int, numbers: Collection[Block]) -> Blocks:
-    """Return the blocks that exist of those requested, by segment and place."""
-    if not numbers:
-        return {}
-    rows = session.execute(*session.dialect.postings.some(namespace, numbers)).fetchall()
-    return {(segment, place): checked(block) for segment, place, block in rows}
-
-
-def all_blocks(session: Session, namespace: int, segments: Sequence[Segment]) -> Blocks:
-    """Return the blocks of all segments, by segment and place."""
-    numbers = [segment for segment, _, _ in segments]
-    rows = session.execute(*session.dialect.postings.of_segments(namespace, numbers)).fetchall()
-    return {(segment, place): checked(block) for segment, place, block in rows}
+def segments_statement(namespace: int, known: int) -> Statement:
+    """Return what reads the segments of a namespace, the lists only of those numbered above `known`."""
+    return _SEGMENTS, (known, namespace)
 
 
 def read_lists(
-    blocks_of: Callable[[Collection[Block]], Blocks],
-    segments: Sequence[Segment],
-    keys: Sequence[tuple[str, str]],
+    segments: Sequence[tuple[int, SegmentLists]], keys: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, str], TermList]:
-    """Return the list that each term has in a field, over all segments; one that no memory has is empty.
-
-    `blocks_of` returns blocks by their numbers, at least the requested ones that exist.
-    """
-    places = {}
-    for term in dict.fromkeys([term for _, term in keys]):
-        low, long = places_of(key_of("", term))
-        places[term] = [
-            (first, (number, place))
-            for number, first, buckets in segments
-            for place in (low & (buckets - 1), long)
-        ]
-    numbers = {number for numbered in places.values() for _, number in numbered}
-    blocks = blocks_of(numbers)
+    """Return the list that each term has in a field, over all segments; one that no memory has is empty."""
+    by_key = {key_of(*key): key for key in keys}
+    hashes = term_hashes([*dict.fromkeys(term for _, term in keys)])
     lists: dict[tuple[str, str], list[tuple[int, Slots, Frequencies]]] = {key: [] for key in keys}
-    for term, numbered in places.items():
-        for first, number in numbered:
-            if number in blocks:
-                for field, listed in checked_term_lists(blocks[number], term).items():
-                    if (field, term) in lists:
-                        lists[field, term].append((first, *listed))
+    for first, of_segment in segments:
+        for name, slots, frequencies in of_segment.found(hashes):
+            if name in by_key:
+                lists[by_key[name]].append((first, slots, frequencies))
     return _joined(lists)
 
 
@@ -336,48 +299,35 @@ def _joined(
     return result
 
 
-def reword(session: Session, namespace: Namespace, slot: int, old: Terms, new: Terms) -> None:
+def reword(session: Session, namespace: Namespace, slot: int, terms: Terms) -> None:
     """List a memory under other words, in the transaction of the write that changes it."""
+    number = namespace.number
     if slot >= namespace.flushed:
         session.execute(
             "UPDATE records SET terms = ? WHERE namespace = ? AND slot = ?",
-            (encoded_terms(new), namespace.number, slot),
+            (encoded_terms(terms), number, slot),
         )
     else:
-        _relist(session, namespace.number, slot, _differences(old, new))
+        session.execute(
+            "INSERT INTO rewordings (namespace, slot, terms) VALUES (?, ?, ?) "
+            "ON CONFLICT (namespace, slot) DO UPDATE SET terms = excluded.terms",
+            (number, slot, encoded_terms(terms)),
+        )
+        _merge_if_reworded(session, number, slot)
     # Lists that a process keeps are those of the generation it knows.
-    session.execute("UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (namespace.number,))
+    session.execute("UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (number,))
 
 
-def _differences(old: Terms, new: Terms) -> dict[tuple[str, str], int]:
-    """Return every term whose posting differs, and its new frequency."""
-    before = {(field, term): times for field, terms in old.items() for term, times in terms.items()}
-    after = {(field, term): times for field, terms in new.items() for term, times in terms.items()}
-    return {
-        key: after.get(key, 0) for key in before.keys() | after.keys() if before.get(key) != after.get(key)
-    }
-
-
-def _relist(session: Session, number: int, slot: int, changes: dict[tuple[str, str], int]) -> None:
-    segment, first, buckets = session.execute(
-        "SELECT number, first, buckets FROM segments WHERE namespace = ? AND first <= ? "
+def _merge_if_reworded(session: Session, number: int, slot: int) -> None:
+    """Write the segment of a slot anew where as many of its memories wait as a segment has at least."""
+    segment = session.execute(
+        "SELECT number, first, slots FROM segments WHERE namespace = ? AND first <= ? "
         "ORDER BY first DESC LIMIT 1",
         (number, slot),
     ).fetchone()
-    places = {key: places_of(key_of(*key)) for key in sorted(changes)}
-    wanted = {(segment, place) for low, long in places.values() for place in (low % buckets, long)}
-    blocks = some_blocks(session, number, wanted)
-    by_place: dict[int, dict[Key, dict[int, int]]] = {}
-    for (field, term), (low, long) in places.items():
-        # A list stays where it is, long or short: readers look in both places.
-        listed = blocks.get((segment, long))
-        is_long = listed is not None and field in checked_term_lists(listed, term)
-        by_key = by_place.setdefault(long if is_long else low % buckets, {})
-        by_key[key_of(field, term)] = {slot - first: changes[field, term]}
-    for place, postings in by_place.items():
-        (block, *_) = blocks.get((segment, place), (None,))
-        amended_block = amended(block, postings)
-        if amended_block is None:
-            session.execute(session.dialect.postings.drop, (number, segment, place))
-        else:
-            session.execute(session.dialect.postings.put, (number, segment, place, amended_block))
+    (waiting,) = session.execute(
+        "SELECT count(*) FROM rewordings WHERE namespace = ? AND slot >= ? AND slot < ?",
+        (number, segment[1], segment[1] + segment[2]),
+    ).fetchone()
+    if waiting >= TAIL:
+        _merge(session, number, [segment])

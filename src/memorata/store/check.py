@@ -17,7 +17,7 @@ from memorata._frozen import frozen
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.index import segments
 from memorata.index.codes import Codes
-from memorata.index.postings import MAX_FREQUENCY, opened, parts_of, places_of
+from memorata.index.postings import MAX_FREQUENCY, SegmentLists, parts_of
 from memorata.index.record import GONE, body_of, decoded_terms, unpacked
 from memorata.index.segments import Embedder
 from memorata.index.vector_rows import is_sound
@@ -206,29 +206,27 @@ def _word_problems(
     if position != flushed or flushed > slots:
         yield f"segments end at slot {position}, not at {flushed}"
     stored: dict[tuple[str, str], dict[int, int]] = {}
-    blocks = (
-        (segment, first, buckets, *block)
-        for segment, first, buckets in segments.segments_of(session, number)
-        for _, *block in session.execute(*session.dialect.postings.of_segments(number, [segment])).fetchall()
+    waiting = session.execute("SELECT slot, terms FROM rewordings WHERE namespace = ?", (number,)).fetchall()
+    reworded = np.array([slot for slot, _ in waiting], np.int64)
+    waiting += session.execute(
+        "SELECT slot, terms FROM records WHERE namespace = ? AND terms IS NOT NULL", (number,)
+    ).fetchall()
+    values = session.execute(
+        "SELECT number, first, lists FROM segments WHERE namespace = ? ORDER BY first", (number,)
     )
-    for segment, first, buckets, place, blob in blocks:
+    for segment, first, value in values.fetchall():
         try:
-            keys, lengths, slots_of, times_of = opened(blob)
+            lists = SegmentLists.decoded(value)
+            for position, key in enumerate(lists.keys()):
+                relative, times = lists.postings(position)
+                at = relative.astype(np.int64) + first
+                current = ~np.isin(at, reworded)
+                if current.any():
+                    by_slot = zip(at[current].tolist(), times[current].tolist(), strict=True)
+                    stored.setdefault(parts_of(key), {}).update(by_slot)
         except IndexCorrupt as error:
             yield f"segment {segment}: {error}"
-            continue
-        ends = np.cumsum(lengths)[:-1]
-        lists = zip(keys, np.split(slots_of, ends), np.split(times_of, ends), strict=True)
-        for key, at, times in lists:
-            low, long = places_of(key)
-            # A list in a bucket where no search looks for it is as good as none.
-            if place in (low % buckets, long):
-                stored.setdefault(parts_of(key), {}).update(
-                    zip((at.astype(np.int64) + first).tolist(), times.tolist(), strict=True)
-                )
-    for slot, blob in session.execute(
-        "SELECT slot, terms FROM records WHERE namespace = ? AND terms IS NOT NULL", (number,)
-    ).fetchall():
+    for slot, blob in waiting:
         try:
             terms = decoded_terms(blob)
         except IndexCorrupt as error:

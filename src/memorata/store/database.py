@@ -82,27 +82,6 @@ class Condition:
 EVERYTHING: Final = Condition("1 = 1")
 
 
-@frozen(eq=False)
-class Postings:
-    """Statements on blocks of posting lists; values are a namespace, a segment, a place in it and a block.
-
-    `add` and `put` take all four, `drop` the first three, `remove` the first two.
-    """
-
-    add: str
-    put: str
-    """Adds a block, or puts it in place of another."""
-    strays: str
-    """Removes all blocks of a namespace, or all that belong to no segment."""
-    drop: str
-    remove: str
-    """Removes the blocks of a segment."""
-    some: Callable[[int, Iterable[tuple[int, int]]], Statement]
-    """Makes the statement that reads some blocks of a namespace: segment, place and block of each."""
-    of_segments: Callable[[int, Sequence[int]], Statement]
-    """Makes the statement that reads all blocks of segments: segment, place and block, in order."""
-
-
 class Dialect(ABC):
     """How a database writes what SQL has no common form for; what is not abstract suits a single machine."""
 
@@ -115,7 +94,6 @@ class Dialect(ABC):
     """The end of a SELECT that locks its rows and leaves out those that others have locked."""
     own_replies: str = "1 = 1"
     """The condition on replies that selects those of this user of the database."""
-    postings: Postings
     memory_key: str
     """The columns of the memories `m` that put those of all namespaces in order."""
     change_key: str

@@ -61,8 +61,6 @@ def _rebuild(
             record = memories[slot].record(sessions, passages.get(slot, 0), terms)
         records.append((number, slot, record))
     session.executemany("INSERT INTO records (namespace, slot, record) VALUES (?, ?, ?)", records)
-    # A segment that was lost left its words behind.
-    session.execute(session.dialect.postings.strays, (number,))
     segments.rebuild(session, number, documents, slots, embedder)
     _list_again(session, number)
     entities.refold(session, number)

@@ -234,7 +234,7 @@ def test_leg_coverage_when_all_weight_is_on_empty_legs() -> None:
 
 
 def test_a_full_leg_may_be_far_away() -> None:
-    near, far = (as_dict(aligned_fusion(TWO, coverage="leg", full_leg=full)) for full in (5, 10**30))
+    near, far = (as_dict(aligned_fusion(TWO, coverage="leg", full_leg=full)) for full in (5, 2**62))
     assert far == pytest.approx(near)
 
 

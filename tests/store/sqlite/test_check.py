@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from memorata.index.codes import Codes
-from memorata.index.postings import PLACES, opened
-from memorata.index.record import packed
+from memorata.index.postings import SegmentLists, inverted
+from memorata.index.record import encoded_terms, packed
 from memorata.model.errors import StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.check import Problem, problems
@@ -59,24 +59,25 @@ def test_a_zero_with_a_sign_that_was_stored_before_is_the_same_number(store: Sql
 
 
 def test_words_that_are_not_listed_where_they_are_said_are_found(store: SqliteStore) -> None:
-    number, block = connection(store).execute("SELECT number, block FROM postings LIMIT 1").fetchone()
-    lost = len(opened(block)[0])
+    (value,) = connection(store).execute("SELECT lists FROM segments").fetchone()
+    lost = len(SegmentLists.decoded(value))
     assert lost > 2
-    connection(store).execute("DELETE FROM postings WHERE number = ?", (number,))
+    nothing = inverted([], 0).encoded()
+    connection(store).execute("UPDATE segments SET lists = ?", (nothing,))
     assert told(store) == [f"acme/alice: {lost} words are not listed for the memories that contain them"]
 
 
-def test_words_that_are_listed_where_nobody_looks_are_found(store: SqliteStore) -> None:
-    number, block = connection(store).execute("SELECT number, block FROM postings LIMIT 1").fetchone()
-    moved = number + PLACES // 4
-    connection(store).execute("UPDATE postings SET number = ? WHERE number = ?", (moved, number))
-    lost = len(opened(block)[0])
-    assert told(store) == [f"acme/alice: {lost} words are not listed for the memories that contain them"]
+def test_rewordings_that_are_not_of_their_memory_are_found(store: SqliteStore) -> None:
+    connection(store).execute(
+        "INSERT INTO rewordings VALUES (1, 7, ?)", (encoded_terms({"content": {"zebra": 1}}),)
+    )
+    (problem,) = told(store)
+    assert "words are not listed for the memories that contain them" in problem
 
 
-def test_a_block_that_does_not_check_is_found(store: SqliteStore) -> None:
-    connection(store).execute("UPDATE postings SET block = substr(block, 1, 99)")
-    assert "acme/alice: segment 1: a block of posting lists does not match its checksum" in told(store)
+def test_lists_that_do_not_check_are_found(store: SqliteStore) -> None:
+    connection(store).execute("UPDATE segments SET lists = substr(lists, 1, 99)")
+    assert "acme/alice: segment 1: the posting lists of a segment do not match their checksum" in told(store)
 
 
 def test_gaps_between_segments_are_found(store: SqliteStore) -> None:
@@ -120,7 +121,7 @@ def test_a_reference_to_nothing_is_a_problem_of_the_file(store: SqliteStore) -> 
 
 def test_a_repair_makes_all_of_it_sound(store: SqliteStore) -> None:
     for statement in (
-        "DELETE FROM postings",
+        "UPDATE segments SET lists = x''",
         "UPDATE segments SET slots = 3",
         "UPDATE records SET terms = NULL",
     ):

@@ -22,14 +22,14 @@ from psycopg.pq import Format
 from psycopg.types.string import StrDumperUnknown
 
 from memorata.extend.errors import InvalidArgument, StoreError
-from memorata.extend.stores import NO_MEMORY, SLOTS, Dialect, Postings, Session, Statement
+from memorata.extend.stores import NO_MEMORY, SLOTS, Dialect, Session
 from memorata_postgres.errors import Contended, ViewMoved
 
 if TYPE_CHECKING:
     from memorata_postgres.session import PostgresSession
 
 OWNED: Final = (
-    "vector_codes", "postings", "segments", "contradictions",
+    "vector_codes", "rewordings", "segments", "contradictions",
     "repeats", "duplicate_runs", "exposures", "saved_settings", "feedback", "recalls", "recall_recipes",
     "relations", "names", "entities", "changes", "writes", "vectors", "records", "sessions", "memories",
 )  # fmt: skip
@@ -51,31 +51,6 @@ def namespace_key(path: str) -> int:
 def _array(numbers: Iterable[int]) -> str:
     """Return numbers as PostgreSQL reads an array, in a third of the time that psycopg takes for it."""
     return f"{{{','.join(map(str, numbers))}}}"
-
-
-def _some_blocks(namespace: int, wanted: Iterable[tuple[int, int]]) -> Statement:
-    segments, places = zip(*wanted, strict=True)
-    return (
-        "SELECT p.segment, p.place, p.block FROM unnest(?::bigint[], ?::bigint[]) AS w (segment, place) "
-        "JOIN postings p ON p.segment = w.segment AND p.place = w.place WHERE p.namespace = ?",
-        (_array(segments), _array(places), namespace),
-    )
-
-
-_ADD_BLOCK: Final = "INSERT INTO postings (namespace, segment, place, block) VALUES (?, ?, ?, ?)"
-_POSTINGS: Final = Postings(
-    add=_ADD_BLOCK,
-    put=f"{_ADD_BLOCK} ON CONFLICT (namespace, segment, place) DO UPDATE SET block = excluded.block",
-    strays="DELETE FROM postings WHERE namespace = ?",
-    drop="DELETE FROM postings WHERE namespace = ? AND segment = ? AND place = ?",
-    remove="DELETE FROM postings WHERE namespace = ? AND segment = ?",
-    some=_some_blocks,
-    of_segments=lambda namespace, segments: (
-        "SELECT segment, place, block FROM postings WHERE namespace = ? "
-        "AND segment IN (SELECT value FROM json_each(?)) ORDER BY segment, place",
-        (namespace, list(segments)),
-    ),
-)
 
 
 _STORED: Final = {"\x00": "\x01\x01", "\x01": "\x01\x02"}
@@ -130,7 +105,6 @@ class PostgresDialect(Dialect):
     remote = True
     skip_locked = " FOR UPDATE SKIP LOCKED"
     own_replies = "role = session_user"
-    postings = _POSTINGS
     memory_key = "m.namespace, m.number"
     change_key = "c.change, c.namespace"
     change_columns = "namespace, change"

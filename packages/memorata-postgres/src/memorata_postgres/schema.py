@@ -49,8 +49,8 @@ writes: namespace n, at n, number n | namespace, at, number
 sessions: namespace n, name t, number n | namespace, name
 records: namespace n, slot n, record b, terms b? | namespace, slot
 vectors: namespace n, number n, embedder n, slot n, digest b, vectors b | namespace, number
-segments: namespace n, number n, first n, slots n, buckets n | namespace, number
-postings: namespace n, segment n, place n, block b | namespace, segment, place
+segments: namespace n, number n, first n, slots n, lists b | namespace, number
+rewordings: namespace n, slot n, terms b | namespace, slot
 vector_codes: namespace n, number n, first n, slots n, embedder n?, codes b? | namespace, number
 changes: namespace n, change n, slot n, kind t | namespace, change
 entities: namespace n, number n, type t, description t, lat f?, lon f?, place t?, merged_into n?

@@ -573,7 +573,7 @@ def test_the_palette_leads_everywhere(page: Page) -> None:
     expect(options.nth(1)).to_have_attribute("aria-selected", "true")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
-    expect(page).to_have_url("/graph?entity=Jonas")
+    expect(page).to_have_url("/memories?entity=Jonas")
 
 
 def test_no_field_is_a_trap(page: Page) -> None:

@@ -163,7 +163,7 @@ def update(
     lengths = dict(zip(FIELDS, old["lengths"][0].tolist(), strict=True))
     if terms_of is not None and any(getattr(changed, name) != getattr(current, name) for name in _WORDED):
         terms = terms_of(following)
-        segments.reword(session, namespace, slot, terms_of(current), terms)
+        segments.reword(session, namespace, slot, terms)
         lengths = {field: sum(words.values()) for field, words in terms.items()}
     record = packed(
         following,

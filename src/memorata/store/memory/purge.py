@@ -115,6 +115,7 @@ def remove(
         session.execute(
             "UPDATE records SET terms = NULL WHERE namespace = ? AND slot = ?", (namespace.number, slot)
         )
+        session.execute("DELETE FROM rewordings WHERE namespace = ? AND slot = ?", (namespace.number, slot))
         put_record(session, namespace, slot, gone_record(), "purge")
         _unlink(session, namespace, removed)
         sessions.add(removed.source.session)

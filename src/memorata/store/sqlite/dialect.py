@@ -8,8 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from memorata.index.postings import PLACES
-from memorata.store.database import Dialect, Postings, Session
+from memorata.store.database import Dialect, Session
 from memorata.store.rows import NAMESPACES, SLOTS, checked_limit, microseconds
 from memorata.store.sqlite import integrity
 from memorata.store.sqlite.encryption import database_errors
@@ -20,32 +19,6 @@ _ADDED: Final = (
     "INSERT INTO changes (namespace, slot, kind) SELECT ?1, slot, 'add' FROM added"
 )
 """From one slot up to another, in order, without a parameter for each of them."""
-_SOME_BLOCKS: Final = (
-    f"SELECT p.number / {PLACES}, p.number % {PLACES}, p.block FROM json_each(?) AS wanted "
-    "CROSS JOIN postings p ON p.number = wanted.value"
-)
-_BLOCKS_OF_SEGMENTS: Final = (
-    f"SELECT wanted.value, p.number % {PLACES}, p.block FROM json_each(?) AS wanted CROSS JOIN postings p "
-    f"ON p.number >= wanted.value * {PLACES} AND p.number < (wanted.value + 1) * {PLACES} ORDER BY p.number"
-)
-
-
-_AT: Final = f"number = ?2 * {PLACES} + ?3"
-_ADD_BLOCK: Final = f"INSERT INTO postings (number, block) VALUES (?2 * {PLACES} + ?3, ?4)"
-_POSTINGS: Final = Postings(
-    add=_ADD_BLOCK,
-    put=f"{_ADD_BLOCK} ON CONFLICT DO UPDATE SET block = excluded.block",
-    strays=f"DELETE FROM postings WHERE number / {PLACES} NOT IN (SELECT number FROM segments) AND ?1",
-    drop=f"DELETE FROM postings WHERE {_AT}",
-    remove=f"DELETE FROM postings WHERE number >= ?2 * {PLACES} AND number < (?2 + 1) * {PLACES}",
-    # A list of whole numbers is written in JSON as in Python.
-    some=lambda namespace, wanted: (
-        _SOME_BLOCKS,
-        (str([segment * PLACES + place for segment, place in wanted]),),
-    ),
-    of_segments=lambda namespace, segments: (_BLOCKS_OF_SEGMENTS, (str(list(segments)),)),
-)
-"""The number of a row is made of that of the segment and the place in it."""
 
 
 class SqliteDialect(Dialect):
@@ -63,7 +36,6 @@ class SqliteDialect(Dialect):
     change_columns = "change"
     change_memory = "(c.namespace << 31) + c.slot"
     taken_changes = "SELECT change FROM changes WHERE ?1 IS NOT NULL"
-    postings = _POSTINGS
     drop_namespace = staticmethod(integrity.drop_namespace)
     problems = staticmethod(integrity.problems)
     row_problems = staticmethod(integrity.row_problems)

@@ -65,15 +65,18 @@ CREATE TABLE vectors (
 CREATE INDEX vectors_by_embedder ON vectors (embedder);
 CREATE INDEX vectors_by_digest ON vectors (namespace, digest, embedder);
 
--- Runs of slots whose posting lists are written together and merged together.
+-- Runs of slots whose posting lists are written together and merged together (index/postings.py).
 CREATE TABLE segments (
     number INTEGER PRIMARY KEY AUTOINCREMENT, namespace INTEGER NOT NULL REFERENCES namespaces (number),
-    first INTEGER NOT NULL, slots INTEGER NOT NULL, buckets INTEGER NOT NULL
+    first INTEGER NOT NULL, slots INTEGER NOT NULL, lists BLOB NOT NULL
 );
 CREATE INDEX segments_by_namespace ON segments (namespace, first);
 
--- Blocks of posting lists (index/postings.py). The number is segment * 2^20 + the place of the block.
-CREATE TABLE postings (number INTEGER PRIMARY KEY, block BLOB NOT NULL);
+-- The terms of memories that their segment lists under former ones, until it is merged.
+CREATE TABLE rewordings (
+    namespace INTEGER NOT NULL REFERENCES namespaces (number), slot INTEGER NOT NULL, terms BLOB NOT NULL,
+    PRIMARY KEY (namespace, slot)
+) WITHOUT ROWID;
 
 -- Codes of vectors, in runs of slots; without an embedder there are none.
 CREATE TABLE vector_codes (
