@@ -997,42 +997,6 @@ export interface Operations {
   "PATCH /v1/memories/{id}": { path: {id: string;}; query: {namespace?: string | null;}; body: MemoryUpdate; answer: MemoryAnswer };
   /** Hide a memory from every recall; POST its id to restore to bring it back. */
   "DELETE /v1/memories/{id}": { path: {id: string;}; query: {namespace?: string | null;}; body: undefined; answer: DoneAnswer };
-  /** List the entities of the namespace. */
-  "GET /v1/entities": { path: {}; query: {prefix?: string; limit?: number; namespace?: string | null;}; body: undefined; answer: EntitiesAnswer };
-  /** Read one name as another from now on. */
-  "POST /v1/entities/merge": { path: {}; query: {namespace?: string | null;}; body: MergeRequest; answer: EntityAnswer };
-  /** Undo a merge: the name stands for itself again. */
-  "POST /v1/entities/undo_merge": { path: {}; query: {namespace?: string | null;}; body: UndoMergeRequest; answer: EntityAnswer };
-  /** List the nicknames of speakers that queries are expanded by, and the undone ones. */
-  "GET /v1/entities/aliases": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: AliasesAnswer };
-  /** Let a nickname or a misspelt name stand for itself in queries, or no longer. */
-  "POST /v1/entities/undo_alias": { path: {}; query: {namespace?: string | null;}; body: UndoAliasRequest; answer: AliasesAnswer };
-  /** Return what is known about one entity, by any of its names. */
-  "GET /v1/entities/{name}": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: EntityAnswer };
-  /** Describe an entity; a new name becomes one. */
-  "PUT /v1/entities/{name}": { path: {name: string;}; query: {namespace?: string | null;}; body: EntityUpdate; answer: EntityAnswer };
-  /** Return the relations that hold. */
-  "GET /v1/relations": { path: {}; query: {entity?: string | null; as_of?: string | null; limit?: number; namespace?: string | null;}; body: undefined; answer: RelationsAnswer };
-  /** Relate two entities; a relation that exists gets the new weight and end. */
-  "POST /v1/relations": { path: {}; query: {namespace?: string | null;}; body: NewRelation; answer: RelationAnswer };
-  /** Remove every relation of a type from one entity to another. */
-  "DELETE /v1/relations": { path: {}; query: {subject: string; type: string; object: string; namespace?: string | null;}; body: undefined; answer: RemovedAnswer };
-  /** Return everything about a person or a thing that is known. */
-  "GET /v1/about": { path: {}; query: {entity: string; text?: boolean; namespace?: string | null;}; body: undefined; answer: AboutAnswer };
-  /** Remove everything about a person or a thing that is known. This cannot be undone, and takes a while. */
-  "DELETE /v1/about": { path: {}; query: {entity: string; text?: boolean; dry_run?: boolean; namespace?: string | null;}; body: undefined; answer: EntityPurgeAnswer };
-  /** Return the ways that lead from an entity through relations and memories. */
-  "GET /v1/paths": { path: {}; query: {start: string; to?: string | null; depth?: number; type?: Array<string> | null; direction?: "both" | "out" | "in"; order?: "breadth" | "depth"; decay?: number; shortest?: boolean; nodes?: number; limit?: number; seconds?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: PathsAnswer };
-  /** Return the groups of memories and entities that hang together. */
-  "GET /v1/communities": { path: {}; query: {level?: number; limit?: number; seed?: number; method?: "propagation" | "leiden"; levels?: number; iterations?: number | null; resolution?: number; partitions?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: CommunitiesAnswer };
-  /** Return the entities of the highest PageRank. */
-  "GET /v1/hubs": { path: {}; query: {limit?: number; direction?: "out" | "both"; damping?: number; iterations?: number; tolerance?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: HubsAnswer };
-  /** Return the grid cells in which memories are, those with the most memories first. */
-  "GET /v1/cells": { path: {}; query: {precision?: number; limit?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: CellsAnswer };
-  /** Return memories in the order in which what they tell happened. */
-  "GET /v1/timeline": { path: {}; query: {entity?: string | null; start?: string | null; end?: string | null; limit?: number; newest_first?: boolean; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: MemoriesAnswer };
-  /** Return the memories and the entities that were nearest to a point, and how far each was. */
-  "GET /v1/near": { path: {}; query: {lat: number; lon: number; radius?: number | null; limit?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: NearAnswer };
   /** Return the repeats of a memory. */
   "GET /v1/repeats": { path: {}; query: {id: string; namespace?: string | null;}; body: undefined; answer: RepeatsAnswer };
   /** List the runs that superseded duplicates; ``POST /v1/jobs/duplicates`` begins one. */
@@ -1113,6 +1077,42 @@ export interface Operations {
   "GET /v1/metrics": { path: {}; query: {}; body: undefined; answer: unknown };
   /** Return the settings of the server that concern its clients. */
   "GET /v1/settings": { path: {}; query: {}; body: undefined; answer: SettingsAnswer };
+  /** List the entities of the namespace. */
+  "GET /v1/entities": { path: {}; query: {prefix?: string; limit?: number; namespace?: string | null;}; body: undefined; answer: EntitiesAnswer };
+  /** Read one name as another from now on. */
+  "POST /v1/entities/merge": { path: {}; query: {namespace?: string | null;}; body: MergeRequest; answer: EntityAnswer };
+  /** Undo a merge: the name stands for itself again. */
+  "POST /v1/entities/undo_merge": { path: {}; query: {namespace?: string | null;}; body: UndoMergeRequest; answer: EntityAnswer };
+  /** List the nicknames of speakers that queries are expanded by, and the undone ones. */
+  "GET /v1/entities/aliases": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: AliasesAnswer };
+  /** Let a nickname or a misspelt name stand for itself in queries, or no longer. */
+  "POST /v1/entities/undo_alias": { path: {}; query: {namespace?: string | null;}; body: UndoAliasRequest; answer: AliasesAnswer };
+  /** Return what is known about one entity, by any of its names. */
+  "GET /v1/entities/{name}": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: EntityAnswer };
+  /** Describe an entity; a new name becomes one. */
+  "PUT /v1/entities/{name}": { path: {name: string;}; query: {namespace?: string | null;}; body: EntityUpdate; answer: EntityAnswer };
+  /** Return the relations that hold. */
+  "GET /v1/relations": { path: {}; query: {entity?: string | null; as_of?: string | null; limit?: number; namespace?: string | null;}; body: undefined; answer: RelationsAnswer };
+  /** Relate two entities; a relation that exists gets the new weight and end. */
+  "POST /v1/relations": { path: {}; query: {namespace?: string | null;}; body: NewRelation; answer: RelationAnswer };
+  /** Remove every relation of a type from one entity to another. */
+  "DELETE /v1/relations": { path: {}; query: {subject: string; type: string; object: string; namespace?: string | null;}; body: undefined; answer: RemovedAnswer };
+  /** Return everything about a person or a thing that is known. */
+  "GET /v1/about": { path: {}; query: {entity: string; text?: boolean; namespace?: string | null;}; body: undefined; answer: AboutAnswer };
+  /** Remove everything about a person or a thing that is known. This cannot be undone, and takes a while. */
+  "DELETE /v1/about": { path: {}; query: {entity: string; text?: boolean; dry_run?: boolean; namespace?: string | null;}; body: undefined; answer: EntityPurgeAnswer };
+  /** Return the ways that lead from an entity through relations and memories. */
+  "GET /v1/paths": { path: {}; query: {start: string; to?: string | null; depth?: number; type?: Array<string> | null; direction?: "both" | "out" | "in"; order?: "breadth" | "depth"; decay?: number; shortest?: boolean; nodes?: number; limit?: number; seconds?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: PathsAnswer };
+  /** Return the groups of memories and entities that hang together. */
+  "GET /v1/communities": { path: {}; query: {level?: number; limit?: number; seed?: number; method?: "propagation" | "leiden"; levels?: number; iterations?: number | null; resolution?: number; partitions?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: CommunitiesAnswer };
+  /** Return the entities of the highest PageRank. */
+  "GET /v1/hubs": { path: {}; query: {limit?: number; direction?: "out" | "both"; damping?: number; iterations?: number; tolerance?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: HubsAnswer };
+  /** Return the grid cells in which memories are, those with the most memories first. */
+  "GET /v1/cells": { path: {}; query: {precision?: number; limit?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: CellsAnswer };
+  /** Return memories in the order in which what they tell happened. */
+  "GET /v1/timeline": { path: {}; query: {entity?: string | null; start?: string | null; end?: string | null; limit?: number; newest_first?: boolean; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: MemoriesAnswer };
+  /** Return the memories and the entities that were nearest to a point, and how far each was. */
+  "GET /v1/near": { path: {}; query: {lat: number; lon: number; radius?: number | null; limit?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: NearAnswer };
   /** List the experiments of a namespace. */
   "GET /v1/experiments": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: ExperimentsAnswer };
   /** Begin an experiment: variants of a recipe that users are divided among, or that meet in one list. */
