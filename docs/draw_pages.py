@@ -119,7 +119,8 @@ def asked(engine: Engine) -> None:
 
 def draw(address: str) -> None:
     """Draw every picture."""
-    browser_path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    browsers = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    browser_path = next(filter(None, map(shutil.which, browsers)))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         for name, (path, size, scheme, prepare) in PICTURES.items():

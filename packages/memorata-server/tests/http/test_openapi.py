@@ -59,7 +59,7 @@ def described(api: FastAPI, request: pytest.FixtureRequest) -> schemathesis.Base
 @pytest.mark.long
 @schema.exclude(path_regex=r"/events$").parametrize()
 @settings(
-    max_examples=100 if ATTACK else 4,
+    max_examples=100 if ATTACK else settings().max_examples // 15,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],

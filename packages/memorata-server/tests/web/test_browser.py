@@ -1,8 +1,8 @@
 """The pages in a real browser: they are live, they jump nowhere, everybody can use them, and nothing is run
 that is not ours.
 
-Needs Debian's chromium (``make test`` installs it where it may); without a browser these tests are skipped
-and say so.
+Needs Debian's chromium-headless-shell (``make test`` installs it where it may); without a browser these tests
+are skipped and say so.
 """
 
 import shutil
@@ -27,7 +27,8 @@ from memorata.model.memory import Source
 from memorata.service.transfer import ASKED, conversation
 from memorata_server.web.app import create_pages
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 PAGES = (
     "/", "/?q=Why+did+we+move+the+job+queue&limit=4&compare=azure", "/?q=zzzz", "/memories/1006-1",
@@ -41,7 +42,7 @@ expect.set_options(timeout=PATIENCE)
 pytestmark = [
     pytest.mark.untraced,
     pytest.mark.skipif(
-        CHROMIUM is None, reason="no browser is installed: apt-get install chromium, and run again"
+        CHROMIUM is None, reason="no browser: apt-get install chromium-headless-shell, and run again"
     ),
 ]
 

@@ -137,6 +137,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Run a test without a tracer where a marker says so."""
     with untraced() if any(map(item.get_closest_marker, UNTRACED)) else nullcontext():
         return (yield)
 
