@@ -307,13 +307,15 @@ def test_parts_do_not_go_on_from_what_others_have_changed(tmp_path: Path) -> Non
     second.close()
 
 
-def test_inside_what_is_written_together_one_reads_once_until_something_changes(tmp_path: Path) -> None:
+def test_a_transaction_reads_once_until_something_changes(tmp_path: Path) -> None:
     connection = connect(tmp_path / "m.db")
 
     def seen() -> list[str]:
         return once(connection, "names", lambda: names(connection))
 
     assert seen() is not seen()
+    with Reading(connection, "m"):
+        assert seen() is seen()
     with together(connection, "m"):
         assert seen() == []
         assert seen() is seen()

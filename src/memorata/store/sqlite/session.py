@@ -65,8 +65,6 @@ class SqliteSession(sqlite3.Connection):
 
     def namespace(self, path: str, ahead: Sequence[Statement] = ()) -> Any:  # noqa: ANN401 - a row
         """Return the row of a namespace, or None; nothing is read ahead, for a file takes no round trip."""
-        if not self.joined:
-            return self.execute(_NAMESPACE, (path,)).fetchone()
         return once(self, path, lambda: self.execute(_NAMESPACE, (path,)).fetchone())
 
     def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> int:
@@ -221,8 +219,8 @@ def together(connection: SqliteSession, name: str) -> Iterator[None]:
 
 
 def once(connection: SqliteSession, key: str, read: Callable[[], _Read]) -> _Read:
-    """Return what `read` reads; inside `together`, where nothing else writes, cached until the next write."""
-    if not connection.joined:
+    """Return the value that `read` reads; in a transaction it is cached until the next write."""
+    if not connection.in_transaction:
         return read()
     if connection.read_at != connection.total_changes:
         connection.read_at = connection.total_changes
@@ -267,7 +265,7 @@ class Reading(Translated):
             if self._watch is not None:
                 self._watch()
             self._connection.execute("BEGIN")
-            self._begun = True
+            self._begun, self._connection.read_at = True, -1
         except BaseException as error:
             super().__exit__(type(error), error, None)
             # Interrupted: the transaction would never end, and later reads would be as of now.
