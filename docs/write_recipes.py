@@ -19,7 +19,7 @@ A recipe is data: which legs, fusion, re-ranking, gate and diversity a recall us
 A parameter is reached by its name everywhere: `recall(…, recipe={"vector_weight": 0.7})` in Python,
 `--set vector_weight=0.7` on the command line, `"parameters": {"vector_weight": 0.7}` over HTTP, a control on
 the search page, a grid of `memorata lab tune weights`, a variant of an experiment. `memorata recipes NAME`
-and `/v1/recipes/NAME` show the values of one recipe. Agents have `recipe` and `parameters`, too.
+shows the values of one recipe, `/v1/recipes` those of all. Agents have `recipe` and `parameters`, too.
 [Thresholds and presets](thresholds.md) says which to take for what.
 
 ## Shipped recipes

@@ -381,16 +381,6 @@ export type LineProblem = {
   line: number;
   problem: string;
 };
-/** A linked namespace, and which of its memories are seen; null for all. */
-export type LinkAnswer = {
-  namespace: string;
-  filter: Record<string, unknown> | null;
-  linked_at: string;
-};
-/** What a namespace is linked to. */
-export type LinksAnswer = {
-  links: Array<LinkAnswer>;
-};
 /** A logged recall: the query, and the ids of the hits shown, best first. */
 export type LoggedRecallAnswer = {
   recall_id: string;
@@ -478,27 +468,10 @@ export type MergeRequest = {
   keep: string;
   other: string;
 };
-/** By old path, the new one. */
-export type MovedAnswer = {
-  moved: Record<string, string>;
-};
 /** A namespace, and how many memories it holds, hidden ones too. */
 export type NamespaceAnswer = {
   namespace: string;
   memories: number;
-};
-/** Another path for a namespace. */
-export type NamespaceMove = {
-  to: string;
-  /** Whether the namespaces below it move along. */
-  below?: boolean;
-};
-/** Memories to move into another namespace. */
-export type NamespaceSplit = {
-  /** Conditions on the memories, as plain data. */
-  filter: Record<string, unknown>;
-  to: string;
-  dry_run?: boolean;
 };
 /** The namespaces that a key is for. */
 export type NamespacesAnswer = {
@@ -536,11 +509,6 @@ export type NewFeedback = {
   kind: "thumbs" | "rating" | "relevant" | "click";
   /** up or down; 1 to 5; yes or no; nothing for a click. */
   value?: number | string | null;
-};
-/** A link to a namespace to inherit from. */
-export type NewLink = {
-  to: string;
-  filter?: Record<string, unknown> | null;
 };
 /** Memories to write, all or none. */
 export type NewMemories = {
@@ -801,22 +769,6 @@ export type RememberedAnswer = {
 export type RemovedAnswer = {
   removed: number;
 };
-/** A memory that repeats another one, and was superseded for that. */
-export type RepeatAnswer = {
-  memory_id: string;
-  of: string;
-  kind: string;
-  reason: string;
-  at: string;
-  mentions: number;
-  confidence: number | null;
-  supported_at: string | null;
-  run: number | null;
-};
-/** The repeats of a memory. */
-export type RepeatsAnswer = {
-  repeats: Array<RepeatAnswer>;
-};
 /** A saved recipe of a namespace, in its latest version, and the evidence for it. */
 export type SavedRecipeAnswer = {
   name: string;
@@ -870,11 +822,6 @@ export type SourceInput = {
   position?: number | null;
   link?: string;
 };
-/** The ids of the memories that went, or would go. */
-export type SplitAnswer = {
-  moved?: Array<string> | null;
-  would_move?: Array<string> | null;
-};
 /** One edge of a path, to an entity or a memory. */
 export type StepAnswer = {
   type: string;
@@ -892,6 +839,11 @@ export type SummaryAnswer = {
   id: string;
   content: string;
   sources: Array<string>;
+};
+/** Proposed summaries by their ids, and whether they become memories. */
+export type SummaryDecision = {
+  ids: Array<string>;
+  accepted: boolean;
 };
 /** Memories by their ids, and whether they are to be trusted. */
 export type TrustChange = {
@@ -975,10 +927,6 @@ export interface Operations {
   "POST /v1/memories/forget": { path: {}; query: {namespace?: string | null;}; body: MemorySelection; answer: ForgetAnswer };
   /** Show forgotten memories again. */
   "POST /v1/memories/restore": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
-  /** Keep memories: they do not fade, and no maintenance touches them. */
-  "POST /v1/memories/pin": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
-  /** Undo `pin`. */
-  "POST /v1/memories/unpin": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
   /** Trust what a tool, a page or an unknown speaker said, or take the trust away. */
   "POST /v1/memories/trust": { path: {}; query: {namespace?: string | null;}; body: TrustChange; answer: DoneAnswer };
   /** Record that memories were of use, which makes them last and count more. */
@@ -995,10 +943,6 @@ export interface Operations {
   "GET /v1/memories/{id}": { path: {id: string;}; query: {namespace?: string | null;}; body: undefined; answer: MemoryAnswer };
   /** Change what is known about a memory, never its content; 409 if it has changed meanwhile. */
   "PATCH /v1/memories/{id}": { path: {id: string;}; query: {namespace?: string | null;}; body: MemoryUpdate; answer: MemoryAnswer };
-  /** Hide a memory from every recall; POST its id to restore to bring it back. */
-  "DELETE /v1/memories/{id}": { path: {id: string;}; query: {namespace?: string | null;}; body: undefined; answer: DoneAnswer };
-  /** Return the repeats of a memory. */
-  "GET /v1/repeats": { path: {}; query: {id: string; namespace?: string | null;}; body: undefined; answer: RepeatsAnswer };
   /** List the runs that superseded duplicates; ``POST /v1/jobs/duplicates`` begins one. */
   "GET /v1/duplicates/runs": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: DuplicateRunsAnswer };
   /** Undo a run: what it superseded is current again. */
@@ -1011,10 +955,8 @@ export interface Operations {
   "POST /v1/contradictions": { path: {}; query: {namespace?: string | null;}; body: Decision; answer: ContradictionAnswer };
   /** List summaries of episodes: those that wait, or were accepted or rejected. */
   "GET /v1/summaries": { path: {}; query: {state?: "open" | "accepted" | "rejected"; namespace?: string | null;}; body: undefined; answer: SummariesAnswer };
-  /** Let proposed summaries be memories like others. */
-  "POST /v1/summaries/accept": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
-  /** Leave proposed summaries hidden for good. */
-  "POST /v1/summaries/reject": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
+  /** Accept proposed summaries, which are memories like others then, or leave them hidden for good. */
+  "POST /v1/summaries": { path: {}; query: {namespace?: string | null;}; body: SummaryDecision; answer: DoneAnswer };
   /** List the ways to recall, with every parameter that a query may change. */
   "GET /v1/recipes": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: RecipesAnswer };
   /** Save a recipe of the namespace's own; one of that name gets a new version. */
@@ -1023,8 +965,6 @@ export interface Operations {
   "POST /v1/recipes/use": { path: {}; query: {namespace?: string | null;}; body: RecipeName; answer: RecipeAnswer };
   /** Take the last version of a saved recipe back; null takes back the last change of which one is used. */
   "POST /v1/recipes/rollback": { path: {}; query: {namespace?: string | null;}; body: RecipeName; answer: RecipeAnswer };
-  /** Return one recipe, shipped or saved. */
-  "GET /v1/recipes/{name}": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: RecipeAnswer };
   /** Record feedback about a hit, which is named by the ids of its recall and its memory. */
   "POST /v1/feedback": { path: {}; query: {namespace?: string | null;}; body: NewFeedback; answer: FeedbackAnswer };
   /** Return feedback. */
@@ -1059,16 +999,6 @@ export interface Operations {
   "GET /v1/namespaces": { path: {}; query: {}; body: undefined; answer: NamespacesAnswer };
   /** Remove a namespace for good, with its name and all that belongs to it. This cannot be undone. It has to be named, even if it is the server's own. */
   "DELETE /v1/namespaces": { path: {}; query: {namespace: string;}; body: undefined; answer: RemovedAnswer };
-  /** List what a namespace is linked to. */
-  "GET /v1/namespaces/links": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: LinksAnswer };
-  /** Let a namespace inherit from another, which the key must be for as well. */
-  "POST /v1/namespaces/links": { path: {}; query: {namespace?: string | null;}; body: NewLink; answer: LinkAnswer };
-  /** Take a link back. */
-  "DELETE /v1/namespaces/links": { path: {}; query: {to: string; namespace?: string | null;}; body: undefined; answer: DoneAnswer };
-  /** Give a namespace, which has to be named, another path with everything in it, all or nothing. */
-  "POST /v1/namespaces/move": { path: {}; query: {namespace: string;}; body: NamespaceMove; answer: MovedAnswer };
-  /** Move the memories that pass a filter into another namespace, all or nothing. */
-  "POST /v1/namespaces/split": { path: {}; query: {namespace?: string | null;}; body: NamespaceSplit; answer: SplitAnswer };
   /** Tell that the server is there; asks nothing of the database. */
   "GET /v1/health": { path: {}; query: {}; body: undefined; answer: HealthAnswer };
   /** Tell whether the server can answer: its database can be read, and it is not about to stop. */

@@ -395,13 +395,16 @@ RANDOM_BITS: Final = 74
 _UUID7_FORMAT = "%08x-%04x-7%03x-%04x-%012x"
 """Version and variant stand between the parts: a 7, and the highest bit of the fourth."""
 _MAX_ID_LENGTH = 128
-_ID: Final = re.compile(rf"[^\s\0]{{1,{_MAX_ID_LENGTH}}}")
+ID_PATTERN: Final = rf"[^\s\0]{{1,{_MAX_ID_LENGTH}}}"
+_ID: Final = re.compile(ID_PATTERN)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 DEFAULT_NAMESPACE = "default"
 
-_SEGMENT = re.compile(r"[\w@+~-][\w.@+~-]*")
+_SEGMENT: Final = r"[\w@+~-][\w.@+~-]*"
+NAMESPACE_PATTERN: Final = f"{_SEGMENT}(/{_SEGMENT})*"
+_NAMESPACE: Final = re.compile(NAMESPACE_PATTERN)
 _MAX_NAMESPACE_LENGTH = 512
 _MAX_CACHED = 4_096
 _well_formed: set[str] = set()
@@ -467,7 +470,7 @@ def namespace(argument: str, value: object) -> str:
         return path
     if len(path) > _MAX_NAMESPACE_LENGTH:
         raise InvalidArgument(argument, value, f"at most {_MAX_NAMESPACE_LENGTH} characters long")
-    if not all(_SEGMENT.fullmatch(segment) for segment in path.split("/")):
+    if _NAMESPACE.fullmatch(path) is None:
         expected = (
             "a path such as 'acme/alice' (letters, digits and _-.@+~ between slashes, "
             "no segment starting with a dot)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import BaseModel, Field
 
 from memorata.extend import json as codec
@@ -19,7 +19,7 @@ from memorata_server.http.context import (
     read_route,
     write_route,
 )
-from memorata_server.http.errors import RESPONSES
+from memorata_server.http.errors import api_router
 from memorata_server.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata_server.schemas import (
     MAX_LIST,
@@ -34,7 +34,7 @@ from memorata_server.schemas import (
     Words,
 )
 
-router = APIRouter(prefix="/v1", tags=["entities and graph"], responses=RESPONSES)
+router = api_router("/v1", "entities and graph")
 
 Name = Annotated[str, Query(max_length=MAX_WORD)]
 EntityName = Annotated[str, Path(max_length=MAX_WORD, description="Any of its names.")]
@@ -260,7 +260,7 @@ class NearAnswer(BaseModel):
 
 
 @read_route(router.get, "/entities", EntitiesAnswer, SEARCH)
-def entities(
+def list_entities(
     context: ReadContext, prefix: Name = "", limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50
 ) -> Json:
     """List the entities of the namespace."""
@@ -269,7 +269,7 @@ def entities(
 
 
 @write_route(router.post, "/entities/merge", EntityAnswer, UPDATE)
-def merge(context: WriteContext, body: MergeRequest) -> Json:
+def merge_entities(context: WriteContext, body: MergeRequest) -> Json:
     """Read one name as another from now on."""
     return codec.entity_json(context.engine.entities.merge(body.keep, body.other))
 
@@ -282,7 +282,7 @@ def undo_merge(context: WriteContext, body: UndoMergeRequest) -> Json:
 
 
 @read_route(router.get, "/entities/aliases", AliasesAnswer, SEARCH)
-def aliases(context: ReadContext) -> Json:
+def list_aliases(context: ReadContext) -> Json:
     """List the nicknames of speakers that queries are expanded by, and the undone ones."""
     return {"aliases": plain(context.engine.entities.aliases())}
 
@@ -295,20 +295,20 @@ def undo_alias(context: WriteContext, body: UndoAliasRequest) -> Json:
 
 
 @read_route(router.get, "/entities/{name:path}", EntityAnswer, SEARCH)
-def entity(context: ReadContext, name: EntityName) -> Json:
+def get_entity(context: ReadContext, name: EntityName) -> Json:
     """Return what is known about one entity, by any of its names."""
     return codec.entity_json(context.engine.entities.get(name))
 
 
 @write_route(router.put, "/entities/{name:path}", EntityAnswer, UPDATE)
-def describe(context: WriteContext, name: EntityName, body: EntityUpdate) -> Json:
+def describe_entity(context: WriteContext, name: EntityName, body: EntityUpdate) -> Json:
     """Describe an entity; a new name becomes one."""
     context.engine.entities.describe(name, **body.set_fields())
     return codec.entity_json(context.engine.entities.get(name))
 
 
 @read_route(router.get, "/relations", RelationsAnswer, SEARCH)
-def relations(
+def list_relations(
     context: ReadContext,
     entity: Annotated[str | None, Query(max_length=MAX_WORD, description="At either end.")] = None,
     as_of: Annotated[Time | None, Query(description="As it was believed then.")] = None,
@@ -340,7 +340,7 @@ def about(context: ReadContext, entity: EntityQuery, text: InTexts = False) -> J
 
 
 @read_route(router.delete, "/about", EntityPurgeAnswer, DELETE)
-def purge(
+def purge_entity(
     context: UnkeyedAdminContext, entity: EntityQuery, text: InTexts = False, dry_run: DryRun = False
 ) -> Json:
     """Remove everything about a person or a thing that is known. This cannot be undone, and takes a while."""
@@ -355,7 +355,7 @@ def purge(
 
 
 @read_route(router.get, "/paths", PathsAnswer, SEARCH)
-def paths(
+def find_paths(
     context: ReadContext,
     start: Annotated[str, Query(max_length=MAX_WORD, description="The entity to start from.")],
     to: Annotated[str | None, Query(max_length=MAX_WORD, description="Only ways to this entity.")] = None,
@@ -391,7 +391,7 @@ def paths(
 
 
 @read_route(router.get, "/communities", CommunitiesAnswer, SEARCH)
-def communities(
+def list_communities(
     context: ReadContext,
     level: Annotated[int, Query(ge=0, le=19, description="0 for the finest.")] = 0,
     limit: Limit = 10,
@@ -426,7 +426,7 @@ def communities(
 
 
 @read_route(router.get, "/hubs", HubsAnswer, SEARCH)
-def hubs(
+def list_hubs(
     context: ReadContext,
     limit: Limit = 10,
     direction: Annotated[Literal["out", "both"], Query(description="How edges are followed.")] = "out",
@@ -448,7 +448,7 @@ def hubs(
 
 
 @read_route(router.get, "/cells", CellsAnswer, SEARCH)
-def cells(
+def list_cells(
     context: ReadContext,
     precision: Annotated[int, Query(ge=4, le=8, description="4 is 2.5 km, 7 is 30 m.")] = 7,
     limit: Limit = 50,

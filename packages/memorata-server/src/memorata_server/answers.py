@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast, get_type_hints
 from pydantic import BaseModel, Field, create_model
 
 from memorata import Feedback, Memory, Place
-from memorata.extend.duplicates import Contradiction, Repeat, Run
+from memorata.extend.duplicates import Contradiction, Run
 from memorata.extend.model import Source
 from memorata.extend.recall import Measure, RecalledPeriod, Section
 from memorata.extend.transfer import ImportCounts, Imported
@@ -211,14 +211,6 @@ class RemovedAnswer(BaseModel):
     """How many were removed."""
 
     removed: int
-
-
-@fields_of(Repeat)
-class RepeatAnswer(BaseModel):
-    """A memory that repeats another one, and was superseded for that."""
-
-
-RepeatsAnswer = list_of(RepeatAnswer, "repeats", "The repeats of a memory.")
 
 
 @fields_of(Run)

@@ -24,7 +24,7 @@ from pydantic import (
 from memorata import Period, Place
 from memorata.extend.errors import InvalidArgument, NotGiven
 from memorata.extend.json import recall_arguments
-from memorata.extend.model import both_given
+from memorata.extend.model import both_given, checks
 
 MAX_TEXT: Final = 100_000
 """Most characters of a memory's content."""
@@ -72,7 +72,9 @@ Whole = Annotated[int, Strict()]
 Flag = Annotated[bool, Strict()]
 Word = Annotated[str, Field(max_length=MAX_WORD)]
 Words = Annotated[list[Word], Field(max_length=MAX_LIST)]
-Id = Annotated[str, Field(min_length=1, max_length=128)]
+Id = Annotated[
+    str, Field(min_length=1, max_length=128, json_schema_extra={"pattern": f"^{checks.ID_PATTERN}$"})
+]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=MAX_BATCH)]
 Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
 Limit = Annotated[int, Field(ge=0, le=MAX_RESULTS)]
@@ -202,6 +204,12 @@ class MemoryIds(RequestBody):
     ids: Ids
 
 
+class SummaryDecision(MemoryIds):
+    """Proposed summaries by their ids, and whether they become memories."""
+
+    accepted: Flag
+
+
 class TrustChange(MemoryIds):
     """Memories by their ids, and whether they are to be trusted."""
 
@@ -303,28 +311,6 @@ class RecallRequest(RequestBody):
 
 
 _RECALL_FIELDS: Final = RecallRequest.model_fields.keys() - {"query", "namespaces", "inherit", "explain"}
-
-
-class NewLink(RequestBody):
-    """A link to a namespace to inherit from."""
-
-    to: Word = Field(examples=["shared/style"])
-    filter: Conditions | None = None
-
-
-class NamespaceMove(RequestBody):
-    """Another path for a namespace."""
-
-    to: Word
-    below: Flag = Field(True, description="Whether the namespaces below it move along.")
-
-
-class NamespaceSplit(RequestBody):
-    """Memories to move into another namespace."""
-
-    filter: Conditions
-    to: Word
-    dry_run: Flag = False
 
 
 class UndoImport(RequestBody):

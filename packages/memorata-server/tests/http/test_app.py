@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from memorata import Engine
+from memorata import Engine, MemorataError
 from memorata.engine.access import ApiKeys
+from memorata.model import checks
 from memorata_server.testing import TestClient
 
 SECRET = "the vault opens with marmalade"
@@ -47,8 +49,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v1/experiments/{name}/recall"): {"query": "vault", "user": "me"},
     ("POST", "/v1/duplicates/undo"): {},
     ("POST", "/v1/contradictions"): {"newer": "a", "older": "b", "contradicts": True, "because": "x"},
-    ("POST", "/v1/summaries/accept"): {"ids": ["secret-id"]},
-    ("POST", "/v1/summaries/reject"): {"ids": ["secret-id"]},
+    ("POST", "/v1/summaries"): {"ids": ["secret-id"], "accepted": True},
     ("POST", "/v1/jobs/duplicates"): {"apply": True},
     ("POST", "/v1/jobs/maintain"): {},
     ("POST", "/v1/jobs/tune"): {"save_as": "mine"},
@@ -57,7 +58,6 @@ BODIES: dict[tuple[str, str], Any] = {
 QUERIES: dict[tuple[str, str], dict[str, str]] = {
     ("GET", "/v1/paths"): {"start": "Vera"},
     ("GET", "/v1/near"): {"lat": "1", "lon": "1"},
-    ("GET", "/v1/repeats"): {"id": "secret-id"},
     ("GET", "/v1/about"): {"entity": "Vera"},
     ("DELETE", "/v1/about"): {"entity": "Vera"},
     ("DELETE", "/v1/relations"): {"subject": "Vera", "type": "knows", "object": "Otto"},
@@ -277,6 +277,36 @@ def test_the_description_says_whether_a_key_is_needed(open_client: Callable[...,
         assert "security" not in paths["/v1/health"]["get"]
 
 
+def test_operations_are_named_after_their_verbs_and_few(client: TestClient) -> None:
+    described = client.get("/v1/openapi.json").json()["paths"]
+    names = [route["operationId"] for methods in described.values() for route in methods.values()]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", name) for name in names)
+    assert {"remember", "remember_many", "recall", "briefing", "correct", "update", "put", "get"} <= {*names}
+    assert {"delete", "list", "history", "forget", "restore", "purge"} <= {*names}
+    satellites = {"entities and graph", "experiments"}
+    own = [
+        name
+        for methods in described.values()
+        for name, route in methods.items()
+        if not satellites.intersection(route["tags"])
+    ]
+    assert len(own) <= 50
+
+
+def test_patterns_are_those_of_the_checks(client: TestClient) -> None:
+    described = client.get("/v1/openapi.json").json()["paths"]["/v1/memories/{id}"]["get"]["parameters"]
+    schemas = {parameter["name"]: parameter["schema"] for parameter in described}
+    for name, check in (("id", checks.memory_id), ("namespace", checks.namespace)):
+        for text in ("a", "a b", "a/b", ".a", "a/.b", "a\0", "é", "a//b", "", "/", "a+b@c.d~e-f", "a\tb"):
+            described_as_good = re.search(schemas[name]["pattern"], text) is not None
+            with suppress(MemorataError):
+                check(name, text)
+                assert described_as_good, (name, text)
+                continue
+            assert not described_as_good, (name, text)
+
+
 @pytest.mark.untraced
 def test_the_description_describes_problems_and_keys(client: TestClient) -> None:
     described = client.get("/v1/openapi.json").json()
@@ -284,5 +314,7 @@ def test_the_description_describes_problems_and_keys(client: TestClient) -> None
     for path, methods in described["paths"].items():
         for method, route in methods.items():
             assert route["responses"]["default"]["content"]["application/problem+json"], (method, path)
+            assert {"401", "403", "422", "429"} <= route["responses"].keys(), (method, path)
+            assert ("404" in route["responses"]) == ("{" in path), (method, path)
             assert route["description"], (method, path)
             assert "HTTPValidationError" not in str(route)

@@ -4,14 +4,9 @@ from memorata import Engine
 from memorata_server.testing import TestClient
 
 
-def test_what_is_said_again_counts_and_is_noted(client: TestClient, tea: str) -> None:
+def test_a_repeat_counts_as_a_mention(client: TestClient, tea: str) -> None:
     again = client.post("/v1/memories", json={"content": "Coffee gives Bob headaches"}).json()
     assert again["mentions"] == 2
-    (note,) = client.get("/v1/repeats", params={"id": again["id"]}).json()["repeats"]
-    assert (note["of"], note["kind"]) == (again["id"], "exact")
-    assert client.get("/v1/repeats", params={"id": "a b"}).status_code == 422
-    unknown = client.get("/v1/repeats", params={"id": "nobody"})
-    assert (unknown.status_code, unknown.json()["type"]) == (404, "memorata:not-found")
 
 
 def test_a_run_is_listed_and_undone(client: TestClient, engine: Engine) -> None:
@@ -55,6 +50,7 @@ def test_a_correction_supersedes(client: TestClient) -> None:
 def test_summaries_that_are_none_are_refused(client: TestClient, tea: str) -> None:
     assert client.get("/v1/summaries").json() == {"summaries": []}
     assert client.get("/v1/summaries", params={"state": "x"}).status_code == 422
-    for verb in ("accept", "reject"):
-        assert client.post(f"/v1/summaries/{verb}", json={"ids": [tea]}).status_code == 422
-        assert client.post(f"/v1/summaries/{verb}", json={"ids": ["nobody"]}).status_code == 404
+    for accepted in (True, False):
+        for ids, status in (([tea], 422), (["nobody"], 404)):
+            body = {"ids": ids, "accepted": accepted}
+            assert client.post("/v1/summaries", json=body).status_code == status

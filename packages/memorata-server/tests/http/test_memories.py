@@ -151,9 +151,9 @@ def test_forget_restore_and_purge(client: TestClient, tea: str) -> None:
     assert len(client.get("/v1/memories").json()["memories"]) == 2
     assert len(client.get("/v1/memories", params={"hidden": True}).json()["memories"]) == 3
     assert client.post("/v1/memories/restore", json={"ids": [tea]}).json() == {"done": 1}
-    assert client.delete(f"/v1/memories/{tea}").json() == {"done": 1}
+    assert client.post("/v1/memories/forget", json={"ids": [tea]}).json() == {"done": 1}
     assert client.post("/v1/memories/purge", json={"ids": [tea]}).json() == {"done": 1}
-    for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/history")):
+    for method, path in (("GET", ""), ("GET", "/history")):
         assert problem(client.request(method, f"/v1/memories/{tea}{path}")) == (404, "not-found")
     assert problem(client.post("/v1/memories/restore", json={"ids": [tea]})) == (404, "not-found")
 
@@ -183,13 +183,11 @@ def test_a_list_may_be_oldest_first_and_a_memory_bring_its_vector(client: TestCl
     assert client.get("/v1/memories", params={"oldest_first": True}).json()["memories"] == newest[::-1]
 
 
-def test_pin_unpin_and_used(client: TestClient, tea: str) -> None:
-    for verb in ("pin", "mark_used"):
-        assert client.post(f"/v1/memories/{verb}", json={"ids": [tea]}).json() == {"done": 1}
-    memory = client.get(f"/v1/memories/{tea}").json()
-    assert (memory["pinned"], memory["access_count"]) == (True, 1)
-    client.post("/v1/memories/unpin", json={"ids": [tea]})
-    assert client.get(f"/v1/memories/{tea}").json()["pinned"] is False
+def test_pinned_and_used(client: TestClient, tea: str) -> None:
+    assert client.post("/v1/memories/mark_used", json={"ids": [tea]}).json() == {"done": 1}
+    for pinned in (True, False):
+        assert client.patch(f"/v1/memories/{tea}", json={"pinned": pinned}).json()["pinned"] is pinned
+    assert client.get(f"/v1/memories/{tea}").json()["access_count"] == 1
 
 
 def test_namespaces_are_kept_apart(client: TestClient, tea: str) -> None:

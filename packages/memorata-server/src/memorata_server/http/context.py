@@ -222,6 +222,7 @@ NamespaceQuery = Annotated[
     str | None,
     Query(
         max_length=MAX_PATH,
+        json_schema_extra={"pattern": f"^{checks.NAMESPACE_PATTERN}$"},
         description="Whose memories: a path such as acme/alice; the server's own if left out.",
     ),
 ]

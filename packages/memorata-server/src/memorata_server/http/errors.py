@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from itertools import islice
 from types import UnionType
 from typing import Any, Final, Union, get_args, get_origin
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -30,13 +32,7 @@ from memorata.extend.errors import InvalidArgument, kind_of, public_detail, show
 from memorata.extend.model import nearest
 
 MEDIA_TYPE: Final = "application/problem+json"
-RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    "default": {
-        "description": "What went wrong.",
-        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-    }
-}
-"""What every route may answer besides what it declares."""
+_PROBLEM: Final = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 MAX_FAULTS: Final = 20
 MAX_SHOWN: Final = 300
 _IN_JSON_WORDS: Final = {
@@ -46,6 +42,38 @@ _IN_JSON_WORDS: Final = {
 }
 """What pydantic says in the words of Python, in those of JSON."""
 _CODES_WITHOUT_VALUE: Final = ("missing", "unknown")
+
+
+class Operation(APIRoute):
+    """A route by the name of its verb, with the errors that it may answer."""
+
+    def __init__(
+        self,
+        path: str,
+        endpoint: Callable[..., Any],
+        *,
+        methods: list[str],
+        responses: dict[int | str, Any] | None = None,
+        **options: Any,  # noqa: ANN401 - FastAPI's
+    ) -> None:
+        statuses = [401, 403, 422, 429]
+        if "{" in path:
+            statuses.append(404)
+        if not {"GET", "DELETE"}.issuperset(methods):
+            statuses += [400, 409, 413, 415]
+        stated: dict[int | str, Any] = {
+            status: {"description": HTTPStatus(status).phrase, "content": _PROBLEM}
+            for status in sorted(statuses)
+        }
+        stated |= responses or {}
+        stated["default"] = {"description": "Another error.", "content": _PROBLEM}
+        options["operation_id"] = endpoint.__name__.rstrip("_")
+        super().__init__(path, endpoint, methods=methods, responses=stated, **options)
+
+
+def api_router(prefix: str, tag: str) -> APIRouter:
+    """Return a router whose routes are operations under `/v1`."""
+    return APIRouter(prefix=prefix, tags=[tag], route_class=Operation)
 
 
 class Fault(BaseModel):

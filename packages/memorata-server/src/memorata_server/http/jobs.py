@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from time import monotonic
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
@@ -29,11 +29,11 @@ from memorata_server.http.context import (
     json_response,
     recheck,
 )
-from memorata_server.http.errors import RESPONSES
+from memorata_server.http.errors import api_router
 from memorata_server.jobs import Job, TooManyJobs
 from memorata_server.schemas import DuplicatesJob, MaintenanceJob, ReembedJob
 
-router = APIRouter(prefix="/v1/jobs", tags=["jobs"], responses=RESPONSES)
+router = api_router("/v1/jobs", "jobs")
 
 _POLL_SECONDS: Final = 0.1
 _PING_SECONDS: Final = 15.0
@@ -60,13 +60,13 @@ async def list_jobs(request: Request, access: Caller, namespace: NamespaceFilter
 
 
 @router.get("/{id}", **described(JobAnswer))
-async def get(request: Request, access: Caller, id: JobId) -> Response:
+async def get_job(request: Request, access: Caller, id: JobId) -> Response:
     """Return a job as it is now."""
     return json_response(_job(request, access, READ, id).as_dict())
 
 
 @router.delete("/{id}", **described(JobAnswer))
-async def stop(request: Request, access: Caller, id: JobId) -> Response:
+async def stop_job(request: Request, access: Caller, id: JobId) -> Response:
     """Ask a job to stop at its next step; what it has written stays. One that waits is over at once."""
     job = _job(request, access, WRITE, id)
     if job.namespace == EVERYWHERE:
@@ -77,7 +77,7 @@ async def stop(request: Request, access: Caller, id: JobId) -> Response:
 
 
 @router.get("/{id}/events", response_model=None, responses={200: {"content": {"text/event-stream": {}}}})
-async def events(request: Request, access: Caller, id: JobId) -> Response:
+async def watch_job(request: Request, access: Caller, id: JobId) -> Response:
     """Watch a job: an event with all of it at every step, until its end, as long as the key is good."""
     job = _job(request, access, READ, id)
     headers = {"X-Accel-Buffering": "no"}
@@ -85,25 +85,25 @@ async def events(request: Request, access: Caller, id: JobId) -> Response:
 
 
 @router.post("/check", **described(JobAnswer, 202))
-async def check(context: GlobalContext) -> Response:
+async def start_check(context: GlobalContext) -> Response:
     """Start a check of the whole database; nothing is changed."""
     return start(context, "check", work.check, None)
 
 
 @router.post("/duplicates", **described(JobAnswer, 202))
-async def duplicates(context: UnkeyedWriteContext, body: DuplicatesJob) -> Response:
+async def start_duplicates(context: UnkeyedWriteContext, body: DuplicatesJob) -> Response:
     """Start a search for duplicates."""
     return start(context, "duplicates", work.find_duplicates, body)
 
 
 @router.post("/maintain", **described(JobAnswer, 202))
-async def maintain(context: UnkeyedWriteContext, body: MaintenanceJob) -> Response:
+async def start_maintain(context: UnkeyedWriteContext, body: MaintenanceJob) -> Response:
     """Start maintenance: promote, demote, expire, summarise; nothing is removed."""
     return start(context, "maintain", work.maintain, body)
 
 
 @router.post("/reembed", **described(JobAnswer, 202))
-async def reembed(context: GlobalContext, body: ReembedJob) -> Response:
+async def start_reembed(context: GlobalContext, body: ReembedJob) -> Response:
     """Start to embed everything with the server's embedder; searches go on meanwhile."""
     return start(context, "reembed", work.reembed, body)
 

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
-from starlette.exceptions import HTTPException
+from fastapi import Path, Query
 
 from memorata.extend import json as codec
-from memorata.extend.errors import InvalidArgument
 from memorata.extend.json import Json, recipe_json, saved_recipe_json
 from memorata.extend.recall import RECIPES
 from memorata_server import answers, schemas
 from memorata_server.http.context import ReadContext, WriteContext, read_route, write_route
-from memorata_server.http.errors import RESPONSES
+from memorata_server.http.errors import api_router
 from memorata_server.http.telemetry import UPDATE
 from memorata_server.schemas import MAX_RESULTS, MAX_WORD, Time
 
-recipes_router = APIRouter(prefix="/v1/recipes", tags=["recipes"], responses=RESPONSES)
-router = APIRouter(prefix="/v1", tags=["learning"], responses=RESPONSES)
+recipes_router = api_router("/v1/recipes", "recipes")
+router = api_router("/v1", "learning")
 
 Name = Annotated[str, Path(max_length=MAX_WORD)]
 Since = Annotated[Time | None, Query()]
 
 
 @read_route(recipes_router.get, "", answers.RecipesAnswer)
-def recipes(context: ReadContext) -> Json:
+def list_recipes(context: ReadContext) -> Json:
     """List the ways to recall, with every parameter that a query may change."""
     recipes = context.engine.recipes
     return {
@@ -36,7 +34,7 @@ def recipes(context: ReadContext) -> Json:
 
 
 @write_route(recipes_router.post, "", answers.SavedRecipeAnswer, UPDATE, status=201)
-def save(context: WriteContext, body: schemas.NewRecipe) -> Json:
+def save_recipe(context: WriteContext, body: schemas.NewRecipe) -> Json:
     """Save a recipe of the namespace's own; one of that name gets a new version."""
     recipes = context.engine.recipes
     recipe = recipes.get(body.base).changed(body.parameters)
@@ -44,24 +42,15 @@ def save(context: WriteContext, body: schemas.NewRecipe) -> Json:
 
 
 @write_route(recipes_router.post, "/use", answers.RecipeAnswer, UPDATE)
-def use(context: WriteContext, body: schemas.RecipeName) -> Json:
+def use_recipe(context: WriteContext, body: schemas.RecipeName) -> Json:
     """Let the namespace use a recipe where a query names none; null goes back to the server's."""
     return recipe_json(context.engine.recipes.use(body.name))
 
 
 @write_route(recipes_router.post, "/rollback", answers.RecipeAnswer, UPDATE)
-def rollback(context: WriteContext, body: schemas.RecipeName) -> Json:
+def rollback_recipe(context: WriteContext, body: schemas.RecipeName) -> Json:
     """Take the last version of a saved recipe back; null takes back the last change of which one is used."""
     return recipe_json(context.engine.recipes.rollback(body.name))
-
-
-@read_route(recipes_router.get, "/{name}", answers.RecipeAnswer)
-def recipe(context: ReadContext, name: Name) -> Json:
-    """Return one recipe, shipped or saved."""
-    try:
-        return recipe_json(context.engine.recipes.get(name))
-    except InvalidArgument as error:
-        raise HTTPException(404, str(error)) from error
 
 
 @write_route(router.post, "/feedback", answers.FeedbackAnswer, UPDATE, status=201, log_first=True)
@@ -83,7 +72,7 @@ def list_feedback(
 
 
 @read_route(router.get, "/recalls", answers.RecallLogAnswer)
-def recalls(
+def list_recalls(
     context: ReadContext, since: Since = None, limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50
 ) -> Json:
     """Return the recalls that were logged."""

@@ -6,11 +6,12 @@ import json
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Path, Query
+from fastapi import Header, Path, Query
 from starlette.responses import Response
 
 from memorata.extend.errors import InvalidArgument
 from memorata.extend.json import Json, memories_json, memory_json, plain, summary_json
+from memorata.extend.model import checks
 from memorata_server import answers, schemas
 from memorata_server.http.context import (
     AdminContext,
@@ -20,26 +21,34 @@ from memorata_server.http.context import (
     read_route,
     write_route,
 )
-from memorata_server.http.errors import RESPONSES
+from memorata_server.http.errors import api_router
 from memorata_server.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 
-router = APIRouter(prefix="/v1/memories", tags=["memories"], responses=RESPONSES)
-duplicates_router = APIRouter(prefix="/v1", tags=["duplicates and contradictions"], responses=RESPONSES)
+router = api_router("/v1/memories", "memories")
+duplicates_router = api_router("/v1", "duplicates and contradictions")
 
 MemoryKey = Annotated[
     str, Query(min_length=1, max_length=schemas.MAX_WORD, description="A key of the caller's.")
 ]
-MemoryId = Annotated[str, Path(min_length=1, max_length=128, description="The id of a memory.")]
+MemoryId = Annotated[
+    str,
+    Path(
+        min_length=1,
+        max_length=128,
+        json_schema_extra={"pattern": f"^{checks.ID_PATTERN}$"},
+        description="The id of a memory.",
+    ),
+]
 
 
 @write_route(router.post, "", answers.MemoryAnswer, CREATE, status=201, remembers=True)
-def create(context: WriteContext, body: schemas.NewMemory) -> Json:
+def remember(context: WriteContext, body: schemas.NewMemory) -> Json:
     """Remember one thing; when the answer is there, it is on the disk."""
     return memory_json(context.engine.remember(**body.set_fields()))
 
 
 @write_route(router.post, "/batch", answers.RememberedAnswer, CREATE, status=201, remembers=True)
-def create_many(context: WriteContext, body: schemas.NewMemories) -> Json:
+def remember_many(context: WriteContext, body: schemas.NewMemories) -> Json:
     """Remember several things, all or none; one whose id is known already is left as it is."""
     memories = context.engine.remember_many([item.set_fields() for item in body.items])
     return {**memories_json(memories), "known": len(body.items) - len(memories)}
@@ -58,13 +67,13 @@ def get_keyed(context: ReadContext, key: MemoryKey) -> Json:
 
 
 @write_route(router.delete, "/keyed", answers.MemoryAnswer, DELETE)
-def delete_keyed(context: WriteContext, key: MemoryKey) -> Json:
+def delete(context: WriteContext, key: MemoryKey) -> Json:
     """Forget the current version under a key, which is free then."""
     return memory_json(context.engine.delete(key=key))
 
 
 @read_route(router.get, "", answers.MemoryPageAnswer, SEARCH)
-def list_memories(
+def list_(
     context: ReadContext,
     limit: Annotated[int, Query(ge=1, le=schemas.MAX_RESULTS)] = 50,
     cursor: Annotated[str | None, Query(max_length=40, description="Of the page before.")] = None,
@@ -99,20 +108,6 @@ async def forget(context: WriteContext, body: schemas.MemorySelection) -> Respon
 def restore(context: WriteContext, body: schemas.MemoryIds) -> Json:
     """Show forgotten memories again."""
     context.engine.restore(*body.ids)
-    return {"done": len(body.ids)}
-
-
-@write_route(router.post, "/pin", answers.DoneAnswer, UPDATE)
-def pin(context: WriteContext, body: schemas.MemoryIds) -> Json:
-    """Keep memories: they do not fade, and no maintenance touches them."""
-    context.engine.lifecycle.pin(*body.ids)
-    return {"done": len(body.ids)}
-
-
-@write_route(router.post, "/unpin", answers.DoneAnswer, UPDATE)
-def unpin(context: WriteContext, body: schemas.MemoryIds) -> Json:
-    """Undo `pin`."""
-    context.engine.lifecycle.unpin(*body.ids)
     return {"done": len(body.ids)}
 
 
@@ -188,13 +183,6 @@ def update(
     return memory_json(context.engine.update(id, expected_version=expected, **fields))
 
 
-@write_route(router.delete, "/{id:path}", answers.DoneAnswer, DELETE)
-def forget_one(context: WriteContext, id: MemoryId) -> Json:
-    """Hide a memory from every recall; POST its id to restore to bring it back."""
-    context.engine.forget(id)
-    return {"done": 1}
-
-
 def _version(header: str | None, expected: int | None) -> int | None:
     """Return the version that a change expects, by either of the two ways to say so."""
     if header is None or header == "*":
@@ -220,20 +208,14 @@ def _object(text: str | None) -> dict[str, Any] | None:
 # --- duplicates, contradictions, summaries ------------------------------------------------------------
 
 
-@read_route(duplicates_router.get, "/repeats", answers.RepeatsAnswer)
-def repeats(context: ReadContext, id: Annotated[str, Query(max_length=128)]) -> Json:
-    """Return the repeats of a memory."""
-    return {"repeats": plain(context.engine.duplicates.repeats(id))}
-
-
 @read_route(duplicates_router.get, "/duplicates/runs", answers.DuplicateRunsAnswer)
-def runs(context: ReadContext) -> Json:
+def list_duplicate_runs(context: ReadContext) -> Json:
     """List the runs that superseded duplicates; ``POST /v1/jobs/duplicates`` begins one."""
     return {"runs": plain(context.engine.duplicates.runs())}
 
 
 @write_route(duplicates_router.post, "/duplicates/undo", answers.UndoneAnswer, UPDATE)
-def undo(context: WriteContext, body: schemas.UndoRequest) -> Json:
+def undo_duplicates(context: WriteContext, body: schemas.UndoRequest) -> Json:
     """Undo a run: what it superseded is current again."""
     answer: Json = plain(context.engine.duplicates.undo(body.run))
     return answer
@@ -248,7 +230,7 @@ def reinstate(context: WriteContext, body: schemas.MemoryIds) -> Json:
 
 
 @read_route(duplicates_router.get, "/contradictions", answers.ContradictionsAnswer)
-def contradictions(
+def list_contradictions(
     context: ReadContext,
     id: Annotated[str | None, Query(max_length=128, description="Only those of this memory.")] = None,
     resolved: Annotated[bool, Query(description="Also what was decided.")] = False,
@@ -258,7 +240,7 @@ def contradictions(
 
 
 @write_route(duplicates_router.post, "/contradictions", answers.ContradictionAnswer, UPDATE)
-def decide(context: WriteContext, body: schemas.Decision) -> Json:
+def decide_contradiction(context: WriteContext, body: schemas.Decision) -> Json:
     """Decide about a contradiction: if it is one, the newer memory supersedes the older one."""
     decided = context.engine.duplicates.resolve_contradiction(**body.set_fields(), by=context.access.name)
     answer: Json = plain(decided)
@@ -266,20 +248,15 @@ def decide(context: WriteContext, body: schemas.Decision) -> Json:
 
 
 @read_route(duplicates_router.get, "/summaries", answers.SummariesAnswer)
-def summaries(context: ReadContext, state: Literal["open", "accepted", "rejected"] = "open") -> Json:
+def list_summaries(context: ReadContext, state: Literal["open", "accepted", "rejected"] = "open") -> Json:
     """List summaries of episodes: those that wait, or were accepted or rejected."""
     return {"summaries": list(map(summary_json, context.engine.lifecycle.summaries(state=state)))}
 
 
-@write_route(duplicates_router.post, "/summaries/accept", answers.DoneAnswer, UPDATE)
-def accept(context: WriteContext, body: schemas.MemoryIds) -> Json:
-    """Let proposed summaries be memories like others."""
-    context.engine.lifecycle.accept_summary(*body.ids)
-    return {"done": len(body.ids)}
-
-
-@write_route(duplicates_router.post, "/summaries/reject", answers.DoneAnswer, UPDATE)
-def reject(context: WriteContext, body: schemas.MemoryIds) -> Json:
-    """Leave proposed summaries hidden for good."""
-    context.engine.lifecycle.reject_summary(*body.ids)
+@write_route(duplicates_router.post, "/summaries", answers.DoneAnswer, UPDATE)
+def decide_summaries(context: WriteContext, body: schemas.SummaryDecision) -> Json:
+    """Accept proposed summaries, which are memories like others then, or leave them hidden for good."""
+    lifecycle = context.engine.lifecycle
+    decide = lifecycle.accept_summary if body.accepted else lifecycle.reject_summary
+    decide(*body.ids)
     return {"done": len(body.ids)}

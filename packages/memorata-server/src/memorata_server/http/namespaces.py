@@ -11,13 +11,14 @@ from functools import partial
 from itertools import islice
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
 from memorata.extend.access import ADMIN, READ
 from memorata.extend.json import Json, plain
+from memorata.extend.model import checks
 from memorata.extend.transfer import Importer, export_rows, jsonl_record
 from memorata_server import answers, schemas
 from memorata_server.http.context import (
@@ -27,25 +28,30 @@ from memorata_server.http.context import (
     ServerState,
     UnkeyedAdminContext,
     UnkeyedWriteContext,
-    WriteContext,
     described,
     json_lines,
     json_response,
     read_route,
-    write_route,
 )
-from memorata_server.http.errors import RESPONSES, problem, request_id
-from memorata_server.http.telemetry import DELETE, SEARCH, UPDATE
+from memorata_server.http.errors import api_router, problem, request_id
+from memorata_server.http.telemetry import DELETE, SEARCH
 
-transfer_router = APIRouter(prefix="/v1", tags=["import and export"], responses=RESPONSES)
-router = APIRouter(prefix="/v1", tags=["server"], responses=RESPONSES)
+transfer_router = api_router("/v1", "import and export")
+router = api_router("/v1", "server")
 
 NDJSON: Final = "application/x-ndjson"
 _MEMORIES_PER_CHUNK: Final = 200
 MAX_PROBLEMS: Final = 100
 """How many lines that could not be read are listed in an answer."""
 
-NamespacePath = Annotated[str, Query(max_length=512, description="The namespace, by its whole path.")]
+NamespacePath = Annotated[
+    str,
+    Query(
+        max_length=512,
+        json_schema_extra={"pattern": f"^{checks.NAMESPACE_PATTERN}$"},
+        description="The namespace, by its whole path.",
+    ),
+]
 
 
 class NamespaceAnswer(BaseModel):
@@ -55,35 +61,11 @@ class NamespaceAnswer(BaseModel):
     memories: int
 
 
-class LinkAnswer(BaseModel):
-    """A linked namespace, and which of its memories are seen; null for all."""
-
-    namespace: str
-    filter: dict[str, Any] | None
-    linked_at: str
-
-
-LinksAnswer = answers.list_of(LinkAnswer, "links", "What a namespace is linked to.")
-
-
-class MovedAnswer(BaseModel):
-    """By old path, the new one."""
-
-    moved: dict[str, str]
-
-
-class SplitAnswer(BaseModel):
-    """The ids of the memories that went, or would go."""
-
-    moved: list[str] | None = None
-    would_move: list[str] | None = None
-
-
 NamespacesAnswer = answers.list_of(NamespaceAnswer, "namespaces", "The namespaces that a key is for.")
 
 
 @router.get("/namespaces", **described(NamespacesAnswer))
-async def namespaces(request: Request, access: Caller) -> Response:
+async def list_namespaces(request: Request, access: Caller) -> Response:
     """List the namespaces that the key is for, and that something was ever written to."""
     server: ServerState = request.app.state.server
     counts = await server.workers.run(server.engine.store.namespaces)
@@ -102,47 +84,6 @@ def purge_namespace(context: UnkeyedAdminContext, namespace: NamespacePath) -> J
     removed = context.engine.admin.purge_namespace(context.namespace)
     context.server.jobs.forget(context.namespace)
     return {"removed": removed}
-
-
-@read_route(router.get, "/namespaces/links", LinksAnswer, SEARCH)
-def links(context: ReadContext) -> Json:
-    """List what a namespace is linked to."""
-    return {"links": plain(context.engine.namespaces.links())}
-
-
-@router.post("/namespaces/links", **described(LinkAnswer))
-async def link(context: WriteContext, body: schemas.NewLink) -> Response:
-    """Let a namespace inherit from another, which the key must be for as well."""
-    context.access.require(READ, body.to)
-    link = partial(context.engine.namespaces.link, body.to, filter=body.filter, namespace=context.namespace)
-    return await context.write(lambda: plain(link()), UPDATE)
-
-
-@write_route(router.delete, "/namespaces/links", answers.DoneAnswer, UPDATE)
-def unlink(context: WriteContext, to: NamespacePath) -> Json:
-    """Take a link back."""
-    context.engine.namespaces.unlink(to)
-    return {"done": 1}
-
-
-@read_route(router.post, "/namespaces/move", MovedAnswer, UPDATE)
-def move(context: UnkeyedAdminContext, namespace: NamespacePath, body: schemas.NamespaceMove) -> Json:
-    """Give a namespace, which has to be named, another path with everything in it, all or nothing."""
-    context.access.require(ADMIN, body.to)
-    if body.below:
-        for path in context.engine.store.namespaces():
-            if path.startswith(f"{context.namespace}/"):
-                context.access.require(ADMIN, path)
-                context.access.require(ADMIN, body.to + path.removeprefix(context.namespace))
-    return {"moved": context.engine.namespaces.move(context.namespace, body.to, below=body.below)}
-
-
-@read_route(router.post, "/namespaces/split", SplitAnswer, UPDATE)
-def split(context: UnkeyedAdminContext, body: schemas.NamespaceSplit) -> Json:
-    """Move the memories that pass a filter into another namespace, all or nothing."""
-    context.access.require(ADMIN, body.to)
-    moved = context.engine.namespaces.split(body.filter, body.to, dry_run=body.dry_run)
-    return {"would_move" if body.dry_run else "moved": list(moved)}
 
 
 @transfer_router.get("/export", response_model=None, responses={200: {"content": {NDJSON: {}}}})
@@ -187,7 +128,7 @@ async def import_(context: UnkeyedWriteContext, request: Request) -> Response:
 
 
 @read_route(transfer_router.get, "/imports", answers.ImportsAnswer, SEARCH)
-def imports(context: ReadContext) -> Json:
+def list_imports(context: ReadContext) -> Json:
     """List the imports into a namespace that were not undone, the latest first."""
     return {"imports": plain(context.engine.transfer.imports.list())}
 

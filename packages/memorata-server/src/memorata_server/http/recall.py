@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -29,11 +29,11 @@ from memorata_server.http.context import (
     json_bytes,
     read_route,
 )
-from memorata_server.http.errors import RESPONSES, respond
+from memorata_server.http.errors import api_router, respond
 from memorata_server.http.telemetry import SEARCH
 from memorata_server.schemas import MAX_BUDGET, RecallRequest
 
-router = APIRouter(prefix="/v1", tags=["recall"], responses=RESPONSES)
+router = api_router("/v1", "recall")
 
 
 async def recall(context: ReadContext, body: RecallRequest) -> Response:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 from pydantic import BaseModel
@@ -17,11 +17,11 @@ from starlette.responses import Response
 
 from memorata import MemorataError, __version__
 from memorata_server.http.context import Caller, GlobalContext, ServerState, described, json_response
-from memorata_server.http.errors import RESPONSES, check_query, problem, request_id
+from memorata_server.http.errors import api_router, check_query, problem, request_id
 from memorata_server.http.telemetry import MEDIA_TYPE
 from memorata_server.schemas import MAX_BATCH, MAX_QUERY, MAX_RESULTS, MAX_TEXT
 
-router = APIRouter(prefix="/v1", tags=["server"], responses=RESPONSES)
+router = api_router("/v1", "server")
 
 
 class HealthAnswer(BaseModel):
