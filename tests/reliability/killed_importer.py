@@ -22,7 +22,6 @@ from memorata.cli.app import app
 from memorata.service.record_writer import DeclarationWriter, RecordWriter
 
 COUNT = 1_000
-KILLS = 10
 
 
 def original(path: Path) -> None:
@@ -119,7 +118,7 @@ def is_as_it_should_be(copy: Path, wanted: dict[str, dict[str, object]], people:
     return len(there)
 
 
-def main(folder: Path, seed: int) -> None:
+def main(folder: Path, kills: int, seed: int) -> None:
     dice = random.Random(seed)
     source, copy, file = folder / "original.db", folder / "copy.db", folder / "all.jsonl"
     original(source)
@@ -129,8 +128,8 @@ def main(folder: Path, seed: int) -> None:
     wanted = {row["id"]: row for row in rows if "kind" not in row}
     people = {row["name"] for row in rows if row.get("merged_into")}
     counts = []
-    for number in range(KILLS):
-        # Four kills while memories come in, and six while entities do, each run a little further on.
+    for number in range(kills):
+        # Four kills while memories come in, the others while entities do, each run a little further on.
         step, count = (b"m", 2) if number < 4 else (b"e", 20 * (number - 3))
         one_run(copy, file, step, count, dice.random() * 0.03)
         counts.append(is_as_it_should_be(copy, wanted, people))
@@ -138,8 +137,8 @@ def main(folder: Path, seed: int) -> None:
     assert exported(copy) == before
     with memorata.open(copy, embedder="lexical") as memory:
         assert memory.admin.check() == []
-    sys.stdout.write(json.dumps({"kills": KILLS, "counts": counts}))
+    sys.stdout.write(json.dumps({"kills": kills, "counts": counts}))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -5,9 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.profile import chosen
 
 SCRIPT = Path(__file__).with_name("killed_writer.py")
-ROUNDS = 700 if os.environ.get("MEMORATA_ATTACK") else 200
+ROUNDS = chosen(60, 200, 700)
 
 
 @pytest.mark.long

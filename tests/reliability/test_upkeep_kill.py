@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.profile import chosen
 
 SCRIPT = Path(__file__).with_name("killed_upkeep.py")
-KILLS = 60 if os.environ.get("MEMORATA_ATTACK") else 4
+KILLS = chosen(2, 10, 60)
 VERBS = ("reembed", "copy", "encrypt", "decrypt", "vacuum", "purge")
 
 

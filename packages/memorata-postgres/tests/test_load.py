@@ -4,15 +4,15 @@ The whole of it, for a minute: ``python -m benchmarks.postgres_load``.
 """
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.profile import chosen
 
 ROOT = Path(__file__).parents[3]
-SECONDS = "20" if os.environ.get("MEMORATA_TEST_PROFILE") == "thorough" else "4"
+SECONDS = str(chosen(4, 20))
 
 
 @pytest.mark.long
