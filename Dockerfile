@@ -8,12 +8,13 @@ WORKDIR /source
 RUN python -m venv /opt/memorata
 COPY deploy/requirements.lock pyproject.toml README.md LICENSE ./
 COPY src ./src
+COPY packages/memorata-models ./packages/memorata-models
 COPY packages/memorata-postgres ./packages/memorata-postgres
 COPY packages/memorata-server ./packages/memorata-server
 # Exact versions, checked by their hashes (`make lock` writes them), and nothing else; the model's files are
 # checked against the hashes in the catalogue.
 RUN /opt/memorata/bin/pip install --require-hashes --requirement requirements.lock \
-    && /opt/memorata/bin/pip install --no-deps --no-build-isolation . ./packages/memorata-postgres ./packages/memorata-server \
+    && /opt/memorata/bin/pip install --no-deps --no-build-isolation . ./packages/memorata-models ./packages/memorata-postgres ./packages/memorata-server \
     && MEMORATA_MODELS=/opt/memorata/models /opt/memorata/bin/memorata model install arctic-embed-s
 
 FROM python:${PYTHON}-slim

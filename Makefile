@@ -10,7 +10,7 @@ BENCH_ENV := $(VENV)/.installed-bench
 BROWSER := $(VENV)/.browser
 MODELS := $(VENV)/.models
 # A package that names its public things shows only those; its rooms are named here.
-DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model text rank graph geo dedupe embed index store engine service) memorata_graph memorata_lab memorata_server
+DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model text rank graph geo dedupe embed index store engine service) memorata_graph memorata_lab memorata_models memorata_server
 # All packages together have a gate in pyproject.toml; these a higher one of their own.
 CORE := src/memorata/model/*,src/memorata/text/*,src/memorata/rank/*,src/memorata/graph/*,src/memorata/geo/*,src/memorata/dedupe/*
 export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
@@ -33,9 +33,9 @@ $(ENV): pyproject.toml $(wildcard packages/*/pyproject.toml) deploy/constraints.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --upgrade --custom-compile-command 'make lock'
 lock: $(ENV)  ## Write the exact versions that the image and the checks install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	echo hatchling | $(BIN)/$(LOCK) --generate-hashes --extra onnx --extra encryption \
+	echo hatchling | $(BIN)/$(LOCK) --generate-hashes --extra encryption \
 		--no-emit-package memorata --output-file deploy/requirements.lock \
-		pyproject.toml packages/memorata-postgres/pyproject.toml packages/memorata-server/pyproject.toml -
+		pyproject.toml packages/memorata-models/pyproject.toml packages/memorata-postgres/pyproject.toml packages/memorata-server/pyproject.toml -
 	$(BIN)/$(LOCK) --no-annotate --extra dev --output-file deploy/constraints.txt pyproject.toml
 
 # The models are checked against pinned hashes; the demo can do without (it then says so), the tests cannot.

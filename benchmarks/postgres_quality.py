@@ -22,7 +22,6 @@ from benchmarks.postgres_databases import progress
 from benchmarks.postgres_server import Running
 from memorata._environment import models_folder
 from memorata.embed import Resources, open_embedder
-from memorata.embed.description import hub_cache
 from memorata.engine import RECIPES
 from memorata_lab.evaluate.cached_embedder import CachedEmbedder
 from memorata_lab.evaluate.dataset import Question
@@ -48,7 +47,6 @@ def quality(server: Running, data: Path, cache: Path) -> Iterator[str]:
     }
     resources = Resources(
         models=models_folder(os.environ, sys.platform, Path.home()),
-        hub_cache=hub_cache(os.environ, Path.home()),
         threads=None,
     )
     embedder = CachedEmbedder(open_embedder(_EMBEDDER, resources), cache)

@@ -22,7 +22,6 @@ from rich.console import Console
 
 from memorata._environment import models_folder
 from memorata.embed import Resources, open_embedder
-from memorata.embed.description import hub_cache
 from memorata.engine import RECIPES, Recipe
 from memorata_lab.evaluate.cached_embedder import CachedEmbedder
 from memorata_lab.evaluate.dataset import Dataset, Question
@@ -99,7 +98,6 @@ def measured(
     dataset = open_dataset(chosen.reader, data / chosen.path, **chosen.options)
     resources = Resources(
         models=models_folder(os.environ, sys.platform, Path.home()),
-        hub_cache=hub_cache(os.environ, Path.home()),
         threads=None,
     )
     embedder = CachedEmbedder(open_embedder(chosen.embedder, resources), cache)

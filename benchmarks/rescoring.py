@@ -26,7 +26,6 @@ import numpy.typing as npt
 from benchmarks.quality import FOLDER, SETS
 from memorata._environment import models_folder
 from memorata.embed import Resources, open_embedder
-from memorata.embed.description import hub_cache
 from memorata.index.codes import closest, sign_bits
 from memorata.index.vectors import MAX_RESCORED, MIN_RESCORED, Vectors, differing
 from memorata_lab.evaluate.cached_embedder import CachedEmbedder
@@ -97,7 +96,6 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     resources = Resources(
         models=models_folder(os.environ, sys.platform, Path.home()),
-        hub_cache=hub_cache(os.environ, Path.home()),
         threads=None,
     )
     embedder = CachedEmbedder(open_embedder(MODEL, resources), options.cache)

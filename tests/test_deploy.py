@@ -151,7 +151,7 @@ def test_what_is_needed_is_locked_to_versions_that_are_good(name: str, extras: t
     ]
     packages = locked(name)
     if name == "requirements.lock":
-        for satellite in ("memorata-postgres", "memorata-server"):
+        for satellite in ("memorata-models", "memorata-postgres", "memorata-server"):
             declared = tomllib.loads((ROOT / "packages" / satellite / "pyproject.toml").read_text())
             wanted += [each for each in declared["project"]["dependencies"] if each != "memorata"]
         assert all(hashed for _, hashed in packages.values())

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from memorata.embed import selection
 from memorata.embed.lexical import LexicalEmbedder
 
 Run = Callable[..., Any]
@@ -54,7 +53,7 @@ def test_a_file_that_is_no_database_and_a_model_that_is_damaged_are_said(cli: Ru
     shown = cli("doctor", "--embedder", "arctic-embed-s")
     assert shown.code == 0
     assert "advice: the database cannot be opened" in shown.out
-    assert "advice: arctic-embed-s is damaged: memorata model install arctic-embed-s" in shown.out
+    assert "advice: the embedder 'arctic-embed-s' cannot be used" in shown.out
     assert "cannot be opened" in cli("doctor", "--embedder", "auto").out
 
 
@@ -101,7 +100,7 @@ def test_a_service_that_gives_other_vectors_now_is_said(
 ) -> None:
     width = [3]
     monkeypatch.setattr(
-        "memorata.embed.services.post_json",
+        "memorata_models.services.post_json",
         lambda address, body, *rest: {"embeddings": [[1.0] * width[0] for _ in body["input"]]},
     )
     monkeypatch.setenv("MEMORATA_EMBEDDER", "ollama:m")
@@ -132,8 +131,6 @@ def test_a_database_of_a_weaker_embedder_is_told_how_to_move(
     shown = cli("doctor").out
     change = "memorata reembed --embedder arctic-embed-s changes that"
     assert f"made with the embedder lexical; {change}" in shown
-    monkeypatch.setattr(selection, "has_runtime", lambda: False)
-    assert f"made with the embedder lexical; pip install 'memorata[onnx]' && {change}" in cli("doctor").out
 
 
 def test_a_better_model_is_advised_once(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

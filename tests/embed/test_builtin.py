@@ -8,7 +8,6 @@ from tests.embed.question_direction import computed
 
 from memorata.embed.ngram_encoder import BuiltinEmbedder, builtin_folder, question_direction
 from memorata.embed.port import Embedder
-from memorata.embed.token_table import own_table
 from memorata.model.errors import ModelCorrupt, ModelNotInstalled
 from memorata.testing import TEXTS, EmbedderConformance
 
@@ -53,8 +52,7 @@ def test_a_question_is_nearer_to_its_answer_than_to_another_question(builtin: Bu
 
 def test_a_table_of_its_tokens_shares_its_files() -> None:
     embedder = BuiltinEmbedder()
-    table = own_table(embedder)
-    assert table is not None
+    (table,) = embedder.token_tables
     loaded = table.load()
     tea, coffee, the = loaded.tokens(["tea coffee the"])[0].tolist()
     rows = loaded.rows.take(np.array([tea, coffee, the]), axis=0)

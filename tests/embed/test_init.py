@@ -21,7 +21,7 @@ def test_a_name_that_is_not_there_is_not_invented() -> None:
     [
         "import memorata.embed",
         "from memorata.embed import open_embedder; open_embedder('builtin').name",
-        "import memorata.embed.install",
+        "import memorata_models.install",
     ],
 )
 def test_no_runtime_is_loaded_before_a_text_is_embedded(statement: str) -> None:

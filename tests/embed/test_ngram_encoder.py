@@ -148,7 +148,7 @@ def test_it_embeds_from_a_folder(tmp_path: Path) -> None:
     description = ModelDescription(
         id="tiny", kind="ngrams", dimension=OUT, max_tokens=16, pooling="mean", files=files
     )
-    embedder = NgramEmbedder(tmp_path, description=description)
+    embedder = NgramEmbedder(tmp_path, description)
     alone, (other, together) = (
         embedder.embed_query("green tea"),
         embedder.embed_documents(["tea", "green tea"]),
@@ -160,7 +160,7 @@ def test_it_embeds_from_a_folder(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="n-grams"):
         NgramEmbedder(
             tmp_path,
-            description=ModelDescription(id="x", kind="onnx", dimension=2, max_tokens=16, pooling="cls"),
+            ModelDescription(id="x", kind="onnx", dimension=2, max_tokens=16, pooling="cls"),
         )
 
 

@@ -9,8 +9,6 @@ import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.ngram_encoder import BuiltinEmbedder
 from memorata.embed.port import PRESETS, Prompts, prompts_named, split_specification, with_prompts
-from memorata.embed.selection import choose
-from memorata.embed.services import OpenAIEmbedder
 from memorata.model.errors import EmbedderError
 
 
@@ -50,15 +48,6 @@ def test_other_prompts_are_another_embedder_and_the_models_own_the_same() -> Non
     assert (other.similarity_threshold, own.similarity_threshold > 0) == (0.0, True)
     np.testing.assert_array_equal(other.embed_documents(["tea"]), own.embed_documents(["passage: tea"]))
     np.testing.assert_array_equal(other.embed_query("tea"), own.embed_query("query: tea"))
-
-
-def test_services_have_prompts_as_well() -> None:
-    plain = OpenAIEmbedder("m", "http://localhost:1/v1", dimension=4)
-    other = plain.prompted(Prompts("q: ", ""))
-    assert plain.prompted(Prompts()) is plain
-    assert (other.prompts.query, other.dimension) == ("q: ", 4)
-    assert other.name != plain.name
-    assert choose("openai:m#retrieval").embedder.prompts == PRESETS["retrieval"]
 
 
 def test_the_lexical_embedder_has_none() -> None:

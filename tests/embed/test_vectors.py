@@ -11,7 +11,6 @@ from memorata.embed.vectors import (
     checked_text,
     checked_texts,
     length_sorted,
-    padded,
     report_progress,
     unit_means,
     unit_rows,
@@ -84,14 +83,6 @@ def test_every_text_is_in_one_batch_and_batches_keep_their_bounds(
         assert len(batch) == 1 or len(batch) * max(lengths[index] for index in batch) <= tokens
     flat = [lengths[index] for batch in batches for index in batch]
     assert flat == sorted(lengths, reverse=True)
-
-
-@given(st.lists(st.lists(st.integers(1, 9), max_size=5), min_size=1, max_size=6))
-def test_padding_is_told_apart_by_the_mask(rows: list[list[int]]) -> None:
-    numbers, mask = padded(rows, padding=0)
-    assert numbers.dtype == mask.dtype == np.int64
-    assert [[n for n, m in zip(*pair, strict=True) if m] for pair in zip(numbers, mask, strict=True)] == rows
-    assert (numbers[mask == 0] == 0).all()
 
 
 @pytest.mark.parametrize("bounds", [(0, 10), (10, 0), (-1, 1)])

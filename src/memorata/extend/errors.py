@@ -3,7 +3,9 @@
 from memorata.model.errors import (
     AccessDenied,
     DatasetError,
+    DimensionMismatch,
     EmbedderError,
+    EmbeddingServiceError,
     EntityNotFound,
     ExperimentNotFound,
     IndexCorrupt,
@@ -11,6 +13,8 @@ from memorata.model.errors import (
     MemorataError,
     MemoryNotFound,
     MissingExtra,
+    ModelCorrupt,
+    ModelNotInstalled,
     NotAdmitted,
     NotEnoughData,
     NotGiven,
@@ -18,6 +22,8 @@ from memorata.model.errors import (
     PoolExhausted,
     RecallNotFound,
     ServerUnsuitable,
+    ServiceAnswerInvalid,
+    ServiceRefused,
     ServiceUnreachable,
     StoreCorrupt,
     StoreError,
@@ -27,13 +33,16 @@ from memorata.model.errors import (
     WorkUnderWay,
     shown,
 )
-from memorata.service.errors import NOT_FOUND, Overloaded, TimedOut, kind_of, public_detail
+from memorata.service.errors import EMBEDDER, NOT_FOUND, Overloaded, TimedOut, kind_of, public_detail
 
 __all__ = [
+    "EMBEDDER",
     "NOT_FOUND",
     "AccessDenied",
     "DatasetError",
+    "DimensionMismatch",
     "EmbedderError",
+    "EmbeddingServiceError",
     "EntityNotFound",
     "ExperimentNotFound",
     "IndexCorrupt",
@@ -41,6 +50,8 @@ __all__ = [
     "MemorataError",
     "MemoryNotFound",
     "MissingExtra",
+    "ModelCorrupt",
+    "ModelNotInstalled",
     "NotAdmitted",
     "NotEnoughData",
     "NotGiven",
@@ -49,6 +60,8 @@ __all__ = [
     "PoolExhausted",
     "RecallNotFound",
     "ServerUnsuitable",
+    "ServiceAnswerInvalid",
+    "ServiceRefused",
     "ServiceUnreachable",
     "StoreCorrupt",
     "StoreError",

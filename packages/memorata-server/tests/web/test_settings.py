@@ -9,7 +9,6 @@ from typer.main import get_command
 
 import memorata
 from memorata.cli.app import app
-from memorata.embed.catalogue import available
 from memorata.engine import Engine
 from memorata.engine.recipes import Recipe
 from memorata_server import web as pages
@@ -141,8 +140,3 @@ def test_keys_are_made_shown_once_and_revoked(client: TestClient, engine: Engine
     client.post("/settings/keys/revoke", data={"token": token, "id": key.id})
     assert engine.admin.keys.list()[0].revoked_at is not None
     assert client.post("/settings/keys", data={**form, "scope": "everything"}).status_code == 400
-
-
-def test_models_are_listed(client: TestClient) -> None:
-    page = client.get("/settings").text
-    assert all(entry.name in page for entry in available())

@@ -19,7 +19,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from memorata.extend.access import EVERYWHERE, LOCAL, SCOPES
-from memorata.extend.embedding import PRESETS, available
+from memorata.extend.embedding import PRESETS
 from memorata.extend.errors import EmbedderError, InvalidArgument
 from memorata.extend.model import duration
 from memorata.extend.recall import IN_USE, RECIPES
@@ -41,7 +41,6 @@ def settings(context: PageContext, secret: str = "") -> Response:
         secret=secret,
         keys=engine.admin.keys.list() if context.may_administer else (),
         scopes=SCOPES,
-        models=available(),
         recipe=engine.recipes.get(),
         opened=engine.recipe,
         saved=engine.recipes.list(),

@@ -1,0 +1,1 @@
+"""Models for Memorata: ONNX, static tables, services over HTTP, and the roles of language models."""
