@@ -7,11 +7,16 @@ turn of the other three. Of the turns that do answer a question, 75 % (potion-ba
 above it. The similarity thresholds of the catalogue were measured so.
 
     python -m benchmarks.noise ../shared/data/locomo_dev.json.gz arctic-embed-s potion-base-8M builtin lexical
+
+With `--facts` also what a line drawn at a cosine does (docs/thresholds.md): the share of right facts that reach
+it, and of questions without an answer for which some fact does, in a set of the suite, English only.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import os
 import sys
 from pathlib import Path
@@ -19,10 +24,11 @@ from pathlib import Path
 import numpy as np
 
 from memorata._environment import models_folder
-from memorata.embed import Resources, Vectors, open_embedder
+from memorata.embed import Embedder, Resources, Vectors, open_embedder
 from memorata_lab.evaluate.datasets.conversations import read_locomo
 
 QUANTILE = 0.99
+COSINES = (0.3, 0.5, 0.6, 0.7, 0.75)
 
 
 def noise_ceiling(queries: Vectors, unrelated: Vectors, quantile: float = QUANTILE) -> float:
@@ -30,10 +36,34 @@ def noise_ceiling(queries: Vectors, unrelated: Vectors, quantile: float = QUANTI
     return float(np.quantile(queries @ unrelated.T, quantile))
 
 
+def shares(file: Path, embedder: Embedder) -> str:
+    """Return for each cosine the shares of right facts and of questions without an answer that reach it."""
+    right, wrong = [], []
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        for haystack in map(json.loads, lines):
+            rows = embedder.embed_documents([fact["text"] for fact in haystack["memories"]])
+            ids = [fact["id"] for fact in haystack["memories"]]
+            for question in haystack["questions"]:
+                cosines = rows @ embedder.embed_query(question["text"])
+                if not question["gold"]:
+                    wrong.append(cosines.max())
+                elif question["lang"] == question["fact_lang"] == "en":
+                    right.append(cosines[[id_ in question["gold"] for id_ in ids]].max())
+    reached = (
+        (cosine, np.mean(np.array(right) >= cosine), np.mean(np.array(wrong) >= cosine)) for cosine in COSINES
+    )
+    parts = (
+        f"{cosine:.2f}: {found:.0%} right, {refusable:.0%} unanswerable"
+        for cosine, found, refusable in reached
+    )
+    return f"{len(right)} answered, {len(wrong)} not; " + "; ".join(parts)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("locomo", type=Path)
     parser.add_argument("embedders", nargs="+")
+    parser.add_argument("--facts", type=Path)
     given = parser.parse_args()
     haystacks = list(read_locomo(given.locomo).haystacks())
     resources = Resources(models=models_folder(os.environ, sys.platform, Path.home()))
@@ -46,6 +76,8 @@ def main() -> None:
             others = np.concatenate([rows for other, rows in enumerate(turns) if other != number])
             ceilings.append(noise_ceiling(queries, others))
         print(f"{name}: {np.mean(ceilings):.2f} (in force: {embedder.similarity_threshold:.2f})")
+        if given.facts is not None:
+            print(shares(given.facts, embedder))
 
 
 if __name__ == "__main__":
