@@ -8,8 +8,8 @@ above it. The similarity thresholds of the catalogue were measured so.
 
     python -m benchmarks.noise ../shared/data/locomo_dev.json.gz arctic-embed-s potion-base-8M builtin lexical
 
-With `--facts` also what a line drawn at a cosine does (docs/thresholds.md): the share of right facts that reach
-it, and of questions without an answer for which some fact does, in a set of the suite, English only.
+With `--facts` also what a line drawn at a cosine does (docs/thresholds.md): the share of right facts that
+reach it, and of questions without an answer for which some fact does, in a set of the suite, English only.
 """
 
 from __future__ import annotations
