@@ -10,9 +10,9 @@ BENCH_ENV := $(VENV)/.installed-bench
 BROWSER := $(VENV)/.browser
 MODELS := $(VENV)/.models
 # A package that names its public things shows only those; its rooms are named here.
-DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model text rank graph geo dedupe embed index store engine service) memorata_graph memorata_lab memorata_models memorata_server
+DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model text rank dedupe embed index store engine service) memorata_graph memorata_lab memorata_models memorata_server
 # All packages together have a gate in pyproject.toml; these a higher one of their own.
-CORE := src/memorata/model/*,src/memorata/text/*,src/memorata/rank/*,src/memorata/graph/*,src/memorata/geo/*,src/memorata/dedupe/*
+CORE := src/memorata/model/*,src/memorata/text/*,src/memorata/rank/*,src/memorata/dedupe/*
 export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
 
 .PHONY: help demo test test-thorough coverage test-adapters test-typescript attack audit lock serve lint typecheck bench docs site clean

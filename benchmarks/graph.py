@@ -28,15 +28,10 @@ import numpy as np
 
 from benchmarks.latency import asked, load, milliseconds
 from benchmarks.timing import Rival, Subject, as_markdown, compared, shown, written
-from memorata.graph import (
-    Graph,
-    communities,
-    leiden,
-    local_push,
-    pagerank,
-    personalised_pagerank,
-)
 from memorata.model.checks import FloatArray, IntArray
+from memorata_graph.adjacency import Adjacency
+from memorata_graph.communities import communities, leiden
+from memorata_graph.pagerank import local_push, pagerank, personalised_pagerank
 
 EMAILS = Path(__file__).parents[2] / "shared" / "data" / "email-eu-core"
 _NODES, _EDGES, _GROUPS = 10_000, 50_000, 100
@@ -83,7 +78,7 @@ def reported(title: str, lines: Iterable[str]) -> list[str]:
 def subjects() -> Iterator[Subject]:
     """Yield what is timed against networkx, on groups of a hundred with four in five edges inside them."""
     sources, targets = grouped(np.random.default_rng(1))
-    graph, both = Graph.of(_NODES, sources, targets), Graph.of(_NODES, sources, targets).undirected()
+    graph, both = Adjacency.of(_NODES, sources, targets), Adjacency.of(_NODES, sources, targets).undirected()
     pairs = list(zip(sources.tolist(), targets.tolist(), strict=True))
     directed, undirected = nx.DiGraph(), nx.Graph()
     for other in (directed, undirected):
@@ -134,7 +129,7 @@ def million() -> Iterator[str]:
             (_MANY_NODES * random.random(_MANY_EDGES) ** steepness).astype(np.intp)
         ]
         began = time.perf_counter()
-        graph = Graph.of(_MANY_NODES, sources, targets).undirected()
+        graph = Adjacency.of(_MANY_NODES, sources, targets).undirected()
         built = time.perf_counter() - began
         yield f"{name}: built in {built:.1f} s, largest degree {np.diff(graph.base.starts).max():,}"
         questions = [random.choice(_MANY_NODES, 3, replace=False) for _ in range(_QUESTIONS)]
@@ -155,20 +150,20 @@ def million() -> Iterator[str]:
         yield f"{name}: {_accuracy(graph, questions[0])}"
 
 
-def _pushed(graph: Graph, seeds: IntArray) -> Any:  # noqa: ANN401 - only timed
+def _pushed(graph: Adjacency, seeds: IntArray) -> Any:  # noqa: ANN401 - only timed
     return local_push(graph, seeds, [3.0, 2.0, 1.0], epsilon=_EPSILON)
 
 
-def _around(graph: Graph, seeds: IntArray) -> Any:  # noqa: ANN401 - only timed
+def _around(graph: Adjacency, seeds: IntArray) -> Any:  # noqa: ANN401 - only timed
     near = graph.around(seeds[:1], "out").nodes
     return graph.around(np.unique(near), "out")
 
 
-def _grown(graph: Graph, seeds: IntArray) -> Any:  # noqa: ANN401 - only timed
+def _grown(graph: Adjacency, seeds: IntArray) -> Any:  # noqa: ANN401 - only timed
     return graph.extended(0, [seeds[0]] * 10, [seeds[1]] * 10)
 
 
-def _accuracy(graph: Graph, seeds: IntArray) -> str:
+def _accuracy(graph: Adjacency, seeds: IntArray) -> str:
     """Return how far one pushed answer is from the exact one."""
     near = _pushed(graph, seeds)
     lacking = personalised_pagerank(graph, seeds, [3.0, 2.0, 1.0], tolerance=1e-9).scores
@@ -190,7 +185,7 @@ def departments(folder: Path) -> Iterator[str]:
     labelled = np.loadtxt(folder / "departments.txt", dtype=np.intp)
     truth = np.empty(len(labelled), dtype=np.intp)
     truth[labelled[:, 0]] = labelled[:, 1]
-    graph = Graph.of(len(truth), edges[:, 0], edges[:, 1])
+    graph = Adjacency.of(len(truth), edges[:, 0], edges[:, 1])
     other = nx.Graph(edges.tolist())
     other.add_nodes_from(range(len(truth)))
     count = len(set(truth.tolist()))

@@ -14,7 +14,7 @@ from memorata.engine import open as open_engine
 from memorata.model import InvalidArgument
 
 FACETS = (
-    "entities", "graph", "duplicates", "lifecycle", "recipes", "feedback", "transfer",
+    "duplicates", "lifecycle", "recipes", "feedback", "transfer",
     "admin", "idempotency", "namespaces"
 )  # fmt: skip
 

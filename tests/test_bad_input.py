@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memorata
-from memorata import dedupe, geo, graph, rank, text
+from memorata import dedupe, rank, text
 from memorata.dedupe.minhash import character_shingles
 from memorata.dedupe.pairs import groups
 from memorata.model import Entity, InvalidArgument, Period
@@ -40,18 +40,9 @@ RESULTS = {
         "dedupe.Resolution",
         "dedupe.Superseded",
         "dedupe.Survivor",
-        "geo.Box",
-        "geo.Near",
         "text.AnchorReading",
         "text.Extraction",
     ),
-}
-RESULTS |= {
-    f"graph.{name}"
-    for name in (
-        *("Edges", "Level", "LocalRanking", "Partition", "Path", "PathSearch", "Ranking"),
-        *("Route", "Step", "Summary"),
-    )
 }
 """Records that functions hand out for reading; nobody is asked to make one."""
 INTERNAL = {f"dedupe.{module}" for module in ("decisions", "minhash", "pairs", "verification")}
@@ -61,7 +52,6 @@ PROTOCOLS = {
     *("rank.Statistics", "text.AnchorExtractor", "text.FallibleAnchors", "text.QueryClassifier"),
     "text.EntityExtractor",
     *("dedupe.Claim", "dedupe.Signer", "dedupe.Strategy"),
-    *("graph.Summariser", "graph.TermStatistics"),
 }
 
 # What no argument of its kind may be. Lists have two items, as those of the good calls have.
@@ -102,20 +92,9 @@ CLAIMS: tuple[Any, ...] = ([claim()], [], "tea", None, [claim(), "tea"], [claim(
 BANDING = dedupe.Banding(2, 4)
 TEAS = SimpleNamespace(document_count=2, average_length=2.0, document_frequency=lambda term: 1)
 KNOWN, MERGED = text.Gazetteer([Entity("Anna")]), text.Redirects({"Bob": "Robert"})
-TOWNS = geo.Places([52.5, 48.9], [13.4, 2.4])
 PERIOD = Period.around(DAY, timedelta(days=2))
 SUM = Combination.of("sum", ["a", "b"], np.array([[0.5, 0.1], [0.2, 0.3]]))
 PAIRS = ([(0, 4)], [(-1, 0)], [(0, 1, 2)], [(0.5, 1)], [0, 1], "ab", None, [(0,), (0, 1)])
-
-
-# A triangle with a tail, and what is none of its four nodes, two types and four edges.
-KITE = graph.Graph.of(4, [0, 1, 2, 2], [1, 2, 0, 3], [1.0, 2.0, 1.0, 0.5], [0, 0, 1, 1], ["a", "b"])
-GRAPH, NODE, TYPES = (None, 5, [[0, 1]]), (4, -1, 1.0, "0", None, True), ("a", ["c"], [5], 5)
-NODES: tuple[Any, ...] = ([4, 0], [-1, 0], [0.5, 1.0], ["0", "1"], [True, False], [[0], [0, 1]], "01", 5)
-SEEDS = (*NODES, [], [0, 0])
-COMMUNITY = graph.Community([graph.Member("m1", {"tea": 2})], {"Anna": 0.5})
-COMMON = SimpleNamespace(document_count=4, document_frequency=lambda term: 2)
-COUNTER = graph.StatisticalSummariser(COMMON)
 
 
 @dataclass(frozen=True)
@@ -295,64 +274,9 @@ TABLE = [
     row("text.Redirects.follow", {"name": "Bob"}, on=MERGED, name=(*TEXT, " ")),
     row("text.Redirects.merged_into", {"name": "Robert"}, on=MERGED, name=(*TEXT, " ")),
     # Where it was
-    row("geo.haversines", {"lat": 52.5, "lon": 13.4, "lats": [48.9, 0.0], "lons": [2.4, 180.0]},
+    row("rank.haversines", {"lat": 52.5, "lon": 13.4, "lats": [48.9, 0.0], "lons": [2.4, 180.0]},
         lat=LAT, lon=LON, lats=LATS, lons=LONS),
-    row("geo.nearness", {"metres": [0.0, 5e3], "scale": 1e3}, metres=COUNTS, scale=POSITIVE),
-    row("geo.cell_height", {"precision": 6}, precision=(*FROM_1, 3, 9)),
-    row("geo.Cell", {"precision": 4, "row": 2, "column": 1}, precision=(*FROM_1, 3, 9),
-        row=(1.0, NAN, "1", None, True, HUGE, 4050, -4051), column=(*WHOLE, 16_200)),
-    row("geo.Cell.at", {"lat": 52.5, "lon": 13.4, "precision": 6}, lat=LAT, lon=LON, precision=(3, 9, 6.0)),
-    row("geo.Cell.named", {"name": "geo_4_2_1"}, name=(*TEXT, "geo_4_2", "geo_9_2_1", "geo_4_4050_0")),
-    row("geo.Places", {"lats": [52.5, 0.0], "lons": [13.4, 180.0]}, lats=LATS, lons=LONS),
-    row("geo.Places.added", {"lats": [52.5, 0.0], "lons": [13.4, 180.0]}, on=TOWNS,
-        lats=LATS, lons=LONS),
-    row("geo.Places.within", {"lat": 52.5, "lon": 13.4, "radius": 1e6, "limit": 2}, on=TOWNS,
-        lat=LAT, lon=LON, radius=COUNT, limit=LIMIT),
-    row("geo.Places.nearest", {"lat": 52.5, "lon": 13.4, "limit": 1}, on=TOWNS,
-        lat=LAT, lon=LON, limit=(*LIMIT, None)),
-    # What hangs together
-    row("graph.Graph.of", {"nodes": 3, "sources": [0, 1], "targets": [1, 2], "weights": [1.0, 0.5],
-        "types": [0, 1], "type_names": ["a", "b"]}, nodes=(*WHOLE, 2**31), sources=NODES,
-        targets=(*NODES, [0]), weights=(*NUMBERS[:-1], [0.0, 1.0], [-1.0, 1.0], [1.7e308, 1.7e308], *SHORT),
-        types=([2, 0], [0.5, 1.0], "ab", 5, [0]), type_names=("ab", ["a", "a"], ["a", 5], 5)),
-    row("graph.Graph.extended", {"nodes": 1, "sources": [4, 1], "targets": [1, 4], "weights": [1.0, 0.5]},
-        on=KITE, nodes=(*WHOLE, 2**31), sources=([5, 0],), targets=([5, 0], [0]),
-        weights=([0.0, 1.0], [NAN, 1.0]), types=([2, 0], [0]), type_names=(["b"], ["a", "b", "b"], "ab")),
-    row("graph.Graph.without", {"edges": [1, 3]}, on=KITE, edges=NODES),
-    row("graph.Graph.around", {"nodes": [1, 0], "direction": "in", "types": ["a"]}, on=KITE,
-        nodes=NODES, direction=("up", None), types=TYPES),
-    row("graph.pagerank", {"graph": KITE, "damping": 0.85, "iterations": 50, "tolerance": 1e-6}, graph=GRAPH,
-        damping=SHARE, iterations=FROM_1, tolerance=POSITIVE),
-    row("graph.personalised_pagerank", {"graph": KITE, "seeds": [0, 3], "weights": [0.7, 0.3],
-        "damping": 0.85, "iterations": 50, "tolerance": 1e-6}, graph=GRAPH, seeds=SEEDS, weights=WEIGHTS,
-        damping=SHARE, iterations=FROM_1, tolerance=POSITIVE),
-    row("graph.local_push", {"graph": KITE, "seeds": [0, 3], "weights": [0.7, 0.3], "damping": 0.85,
-        "epsilon": 1e-3}, graph=GRAPH, seeds=SEEDS, weights=WEIGHTS, damping=(*SHARE, 1.0),
-        epsilon=(*SHARE, 0.0, 1e-10)),
-    row("graph.seed_weights", {"entity_similarity": [0.9, 0.1], "memory_similarity": [0.5, 0.2],
-        "degrees": [3.0, 1.0], "entity_weight": 0.5, "memory_weight": 0.3, "degree_weight": 0.2},
-        entity_similarity=COSINES, memory_similarity=(*COSINES, *SHORT), degrees=(*COUNTS, *SHORT),
-        entity_weight=COUNT, memory_weight=COUNT, degree_weight=COUNT),
-    row("graph.find_paths", {"graph": KITE, "start": 0, "depth": 2, "nodes": 9, "paths": 9, "seconds": 1.0,
-        "clock": lambda: 0.0, "decay": 0.85}, graph=GRAPH, start=NODE, depth=(*FROM_1, 10**9), nodes=FROM_1,
-        paths=FROM_1, seconds=(NAN, INF, "1", True, -0.5), clock=(None, 5), types=TYPES,
-        direction=("up", None), order=("random", None), decay=(*SHARE, 0.0), precedence=(5, "x")),
-    row("graph.shortest_path", {"graph": KITE, "start": 0, "goal": 3}, graph=GRAPH, start=NODE, goal=NODE,
-        direction=("up", None), types=TYPES),
-    row("graph.communities", {"graph": KITE, "levels": 2, "resolution": 1.0, "rounds": 9, "seed": 0},
-        graph=GRAPH, levels=(*FROM_1, 21), resolution=COUNT, rounds=(*FROM_1, 10**9), seed=WHOLE),
-    row("graph.leiden", {"graph": KITE, "resolution": 1.0, "iterations": 2, "seed": 0}, graph=GRAPH,
-        resolution=(*POSITIVE, 1e7), iterations=(*FROM_1, 10**9), seed=(*WHOLE, 2**63)),
-    row("graph.Member", {"id": "m1", "terms": {"tea": 2}, "at": DAY}, id=TEXT,
-        terms=(["tea"], None, {"tea": 0}, {"tea": 1.0}, {5: 1}), at=(NAIVE, "today", 0), version=TEXT),
-    row("graph.Community", {"members": [graph.Member("m1", {})], "entities": {"Anna": 0.5}},
-        members=("m1", ["m1"], None, 5), entities=(["Anna"], None, {"Anna": NAN}, {"Anna": -1.0}, {5: 1.0})),
-    row("graph.StatisticalSummariser", {"statistics": COMMON, "term_limit": 3, "entity_limit": 3},
-        statistics=(None, {}, 5), term_limit=WHOLE, entity_limit=WHOLE),
-    row("graph.StatisticalSummariser.summarise", {"community": COMMUNITY}, on=COUNTER,
-        community=(None, "m1", 5)),
-    row("graph.summarised", {"communities": [COMMUNITY], "summariser": COUNTER, "cache": {}},
-        communities=(None, 5, "ab", [5], [COMMUNITY, None]), summariser=(None, 5), cache=(None, ())),
+    row("rank.nearness", {"metres": [0.0, 5e3], "scale": 1e3}, metres=COUNTS, scale=POSITIVE),
     # Whether it was heard before
     row("dedupe.Banding", BANDS, bands=FROM_1, rows=FROM_1),
     row("dedupe.lsh_threshold", BANDS, bands=FROM_1, rows=FROM_1),
@@ -416,9 +340,7 @@ def public(package: ModuleType) -> Iterator[str]:
 def test_every_public_function_is_in_the_table() -> None:
     tested = {".".join(each.name.split(".")[:2]) for each in TABLE} - INTERNAL
     untested = RESULTS | CHOICES | PROTOCOLS
-    assert {
-        name for package in (rank, text, graph, geo, dedupe) for name in public(package)
-    } == tested | untested
+    assert {name for package in (rank, text, dedupe) for name in public(package)} == tested | untested
     assert not tested & untested
 
 

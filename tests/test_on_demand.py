@@ -6,11 +6,11 @@ from types import ModuleType
 
 import pytest
 
-from memorata import dedupe, embed, engine, geo, graph, model, rank, text
+from memorata import dedupe, embed, engine, model, rank, text
 from memorata._on_demand import on_demand
 
 
-@pytest.mark.parametrize("package", [dedupe, embed, engine, geo, graph, model, rank, text])
+@pytest.mark.parametrize("package", [dedupe, embed, engine, model, rank, text])
 def test_every_name_of_a_package_that_loads_on_demand_is_what_its_module_defines(package: ModuleType) -> None:
     for name in package.__all__:
         value = getattr(package, name)
@@ -21,7 +21,6 @@ def test_every_name_of_a_package_that_loads_on_demand_is_what_its_module_defines
 @pytest.mark.parametrize(
     ("load", "ask"),
     [
-        ("memorata.graph.pagerank", "from memorata.graph import pagerank as named"),
         ("memorata.dedupe.contradiction", "from memorata import dedupe; named = dedupe.contradiction"),
         ("memorata.rank.fusion.legs", "from memorata.rank import fusion as named"),
         ("memorata.engine.recipes", "from memorata.engine import recipe as named"),

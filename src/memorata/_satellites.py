@@ -37,6 +37,8 @@ OPENED: Final[Mapping[str, Mapping[str, str]]] = {
     **{kind: {"chat": _MODELS} for kind in ("anchors", "classifiers", "summarisers", "judges")},
 }  # fmt: skip
 """By kind, and by the name or the form of a specification, the distribution that opens it."""
+LEGS: Final[Mapping[str, str]] = dict.fromkeys(("walk", "paths", "communities"), "memorata-graph")
+"""By leg, the distribution that adds it."""
 
 
 def declared(kind: str) -> dict[str, EntryPoint]:

@@ -18,8 +18,6 @@ from memorata.engine.duplicates import DuplicateGroups
 from memorata.engine.engine import Engine
 from memorata.engine.factory import open as open_engine
 from memorata.engine.feedback import FeedbackLog
-from memorata.engine.graph.entities import Entities
-from memorata.engine.graph.queries import GraphQueries
 from memorata.engine.lifecycle import Lifecycle
 from memorata.engine.namespaces import Namespaces
 from memorata.engine.saved_recipes import Recipes
@@ -49,36 +47,6 @@ def _threaded(
         return await asyncio.to_thread(method, self._plain, *args, **kwargs)
 
     return awaited
-
-
-class AsyncEntities(_Facet[Entities]):
-    """The facet `entities`, awaited."""
-
-    relate = _threaded(Entities.relate)
-    unrelate = _threaded(Entities.unrelate)
-    describe = _threaded(Entities.describe)
-    merge = _threaded(Entities.merge)
-    undo_merge = _threaded(Entities.undo_merge)
-    aliases = _threaded(Entities.aliases)
-    undo_alias = _threaded(Entities.undo_alias)
-    list = _threaded(Entities.list)
-    get = _threaded(Entities.get)
-    relations = _threaded(Entities.relations)
-    about = _threaded(Entities.about)
-    purge = _threaded(Entities.purge)
-
-
-class AsyncGraphQueries(_Facet[GraphQueries]):
-    """The facet `graph`, awaited."""
-
-    paths = _threaded(GraphQueries.paths)
-    communities = _threaded(GraphQueries.communities)
-    partitions = _threaded(GraphQueries.partitions)
-    hubs = _threaded(GraphQueries.hubs)
-    cells = _threaded(GraphQueries.cells)
-    near = _threaded(GraphQueries.near)
-    near_entities = _threaded(GraphQueries.near_entities)
-    timeline = _threaded(GraphQueries.timeline)
 
 
 class AsyncDuplicateGroups(_Facet[DuplicateGroups]):
@@ -199,8 +167,6 @@ class AsyncEngine(_Facet[Engine]):
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine)
         self.engine = engine
-        self.entities = AsyncEntities(engine.entities)
-        self.graph = AsyncGraphQueries(engine.graph)
         self.duplicates = AsyncDuplicateGroups(engine.duplicates)
         self.lifecycle = AsyncLifecycle(engine.lifecycle)
         self.recipes = AsyncRecipes(engine.recipes)

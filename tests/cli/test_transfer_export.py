@@ -15,6 +15,7 @@ import pytest
 
 import memorata
 from memorata.model import Memory, Place, Source, Tier
+from memorata_graph import Graph
 
 Run = Callable[..., Any]
 
@@ -65,11 +66,11 @@ def test_everything_comes_back_exactly_with_its_times(cli: Run, home: Path) -> N
         memory.remember("short-lived", expires_at=datetime(2026, 1, 9, 1, 2, 3, 4, tzinfo=UTC))
         memory.remember("true for a while", valid_from=third.created_at, valid_to=clock(), namespace="ada")
         memory.remember("Yesterday Carl met Dora in Oslo", place={"lat": 1.5, "lon": 2.25, "name": "Oslo"})
-        memory.entities.describe("Anna", type="person", aliases=["Annie"], description="of Biel")
-        memory.entities.relate(
+        Graph(memory).entities.describe("Anna", type="person", aliases=["Annie"], description="of Biel")
+        Graph(memory).entities.relate(
             "Anna", "lives_in", "Biel", weight=0.5, memory=third.id, valid_from=third.created_at
         )
-        memory.entities.relate("x", "knows", "y", namespace="ada")
+        Graph(memory).entities.relate("x", "knows", "y", namespace="ada")
         told = {path: memory.store.hidden(path) for path in memory.store.namespaces()}
     assert [each.memory_id for each in told["default"]] == [first.id, gone.id]
     assert told["default"][0].superseded_at == second.created_at < third.created_at
@@ -138,12 +139,14 @@ def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home:
     from memorata import open as opened
 
     with opened(home / "memories.db") as memory:
-        memory.entities.describe("Bob", type="person", aliases=["Bobby"], description="moved to Lisbon")
-        memory.entities.describe("Robert", type="person", place=Place(38.72, -9.14, "Lisbon"))
-        memory.entities.merge("Robert", "Bob")
-        memory.entities.relate("Anna", "knows", "Bob", weight=2, memory=tea)
-        memory.entities.relate("Bob", "lives_in", "Lisbon", valid_from=memory.get(tea).created_at)
-        memory.entities.relate("x", "y", "z", namespace="ada")
+        Graph(memory).entities.describe(
+            "Bob", type="person", aliases=["Bobby"], description="moved to Lisbon"
+        )
+        Graph(memory).entities.describe("Robert", type="person", place=Place(38.72, -9.14, "Lisbon"))
+        Graph(memory).entities.merge("Robert", "Bob")
+        Graph(memory).entities.relate("Anna", "knows", "Bob", weight=2, memory=tea)
+        Graph(memory).entities.relate("Bob", "lives_in", "Lisbon", valid_from=memory.get(tea).created_at)
+        Graph(memory).entities.relate("x", "y", "z", namespace="ada")
     rows = exported(cli, "--all-namespaces")
     kinds = [row.get("kind", "memory") for row in rows]
     assert kinds == ["memory"] * 3 + ["entity"] * 2 + ["relation"] + ["entity"] * 4 + ["relation"] * 2
@@ -170,12 +173,12 @@ def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home:
     # What was known before gains what is said about it, and loses nothing.
     cli("--db", "other.db", "remember", "x")
     with opened(home / "other.db") as memory:
-        memory.entities.relate("Bob", "knows", "Carl")
-        memory.entities.describe("Robert", description="ours")
+        Graph(memory).entities.relate("Bob", "knows", "Carl")
+        Graph(memory).entities.describe("Robert", description="ours")
     assert cli("--db", "other.db", "import", "all.jsonl").code == 0
     with opened(home / "other.db") as memory:
-        assert memory.entities.get("bobby").entity.description == "ours"
-        assert memory.entities.get("Bob").merged == ("Bob",)
+        assert Graph(memory).entities.get("bobby").entity.description == "ours"
+        assert Graph(memory).entities.get("Bob").merged == ("Bob",)
 
 
 def test_one_relation_is_one_relation(cli: Run, home: Path) -> None:

@@ -9,11 +9,11 @@ from memorata import Engine
 from memorata.engine.access import RETENTION, IdempotentReply
 from memorata.model.errors import (
     InvalidArgument,
-    MemoryNotFound,
     RecallNotFound,
     ReplyErased,
     StoreUnavailable,
 )
+from memorata_graph import Graph
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -64,28 +64,20 @@ def test_one_name_does_not_stand_for_two_requests(memory: Engine) -> None:
 
 def test_an_error_is_no_answer_and_undoes_what_came_before_it(memory: Engine) -> None:
     def half() -> tuple[int, bytes]:
-        memory.entities.describe("Anna", type="person")
+        Graph(memory).entities.describe("Anna", type="person")
         memory.remember("Anna likes tea")
-        assert memory.entities.get("Anna").memories == 1
+        assert Graph(memory).entities.get("Anna").memories == 1
         raise StoreUnavailable("the disk is full")
 
     with pytest.raises(StoreUnavailable):
         memory.idempotency.once("a", b"tea", half)
     assert memory.list().memories == ()
-    assert memory.entities.list() == ()
+    assert Graph(memory).entities.list() == ()
     # The same numbers of changes are given out again, to other things: nothing may be known of the first.
-    memory.entities.describe("Ben", type="person")
+    Graph(memory).entities.describe("Ben", type="person")
     memory.remember("Ben likes coffee")
-    assert [known.entity.name for known in memory.entities.list()] == ["Ben"]
+    assert [known.entity.name for known in Graph(memory).entities.list()] == ["Ben"]
     assert not memory.idempotency.once("a", b"tea", lambda: remembering(memory)).again
-
-
-def test_an_error_before_anything_was_written_costs_nothing(memory: Engine) -> None:
-    memory.entities.list()
-    kept = memory._lookup.graphs
-    with pytest.raises(MemoryNotFound):
-        memory.idempotency.once("a", b"x", lambda: (200, memory.get("nobody").content.encode()))
-    assert memory._lookup.graphs is kept
 
 
 def test_a_recipe_that_was_never_saved_is_not_used(memory: Engine) -> None:

@@ -9,6 +9,7 @@ import memorata
 from memorata.engine.engine import Engine
 from memorata.model.errors import InvalidArgument
 from memorata.store.dialects import SqliteStore
+from memorata_graph import Graph
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def source() -> Iterator[Engine]:
         engine.remember_many([{"content": f"Anna had tea {n} times", "id": f"m{n}"} for n in range(5)])
         engine.correct("m0", "Anna had coffee")
         engine.forget("m1")
-        engine.entities.relate("Anna", "drinks", "tea")
+        Graph(engine).entities.relate("Anna", "drinks", "tea")
         yield engine
 
 
@@ -80,14 +81,14 @@ def test_what_was_superseded_after_it_was_copied_is_caught_up_with() -> None:
 
 def test_a_name_that_went_to_another_is_caught_up_with(source: Engine) -> None:
     target = SqliteStore(":memory:")
-    source.entities.describe("Robert", aliases=["Bob"], type="person")
-    source.entities.describe("Ben", type="boat")
-    source.entities.merge("Robert", "Ben")
+    Graph(source).entities.describe("Robert", aliases=["Bob"], type="person")
+    Graph(source).entities.describe("Ben", type="boat")
+    Graph(source).entities.merge("Robert", "Ben")
     assert source.transfer.copy(target).differing == ()
-    source.entities.describe("Robert", aliases=[])
-    source.entities.describe("Bob", aliases=["Rob"], type="dog")
-    source.entities.undo_merge("Ben")
-    source.entities.merge("Bob", "Ben")
+    Graph(source).entities.describe("Robert", aliases=[])
+    Graph(source).entities.describe("Bob", aliases=["Rob"], type="dog")
+    Graph(source).entities.undo_merge("Ben")
+    Graph(source).entities.merge("Bob", "Ben")
     assert source.transfer.copy(target).differing == ()
     assert target.entities.list("default") == source.store.entities.list("default")
     target.close()

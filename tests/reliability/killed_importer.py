@@ -20,6 +20,7 @@ from typing import Any
 import memorata
 from memorata.cli.app import app
 from memorata.service.record_writer import DeclarationWriter, RecordWriter
+from memorata_graph import Graph
 
 COUNT = 1_000
 
@@ -33,10 +34,12 @@ def original(path: Path) -> None:
             for number in range(1, COUNT, 7)
         )
         for number in range(40):
-            memory.entities.describe(f"Person {number}", type="person", description=f"number {number}")
-            memory.entities.describe(f"Nickname {number}", aliases=[f"Nick {number}"])
-            memory.entities.merge(f"Person {number}", f"Nickname {number}")
-            memory.entities.relate(f"Person {number}", "thought", f"Thing {number}", memory=f"m{number}")
+            Graph(memory).entities.describe(f"Person {number}", type="person", description=f"number {number}")
+            Graph(memory).entities.describe(f"Nickname {number}", aliases=[f"Nick {number}"])
+            Graph(memory).entities.merge(f"Person {number}", f"Nickname {number}")
+            Graph(memory).entities.relate(
+                f"Person {number}", "thought", f"Thing {number}", memory=f"m{number}"
+            )
 
 
 def command(db: Path, *arguments: str) -> list[str]:

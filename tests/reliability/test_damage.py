@@ -15,6 +15,7 @@ from memorata.index import cache
 from memorata.index import vectors as index_vectors
 from memorata.model.errors import IndexCorrupt, StoreCorrupt, StoreTooNew
 from memorata.store.sqlite.schema import VERSION
+from memorata_graph import Graph
 
 CONTENTS = [f"tea number {n} for {name}" for n in range(100) for name in ("Anna", "Boris", "Chen")]
 
@@ -375,7 +376,7 @@ def test_a_list_that_is_none_is_an_error_of_ours(path: Path, value: str) -> None
     connection.close()
     with memorata.open(path, embedder="lexical") as memory:
         with pytest.raises(StoreCorrupt):
-            memory.graph.communities()
+            Graph(memory).communities()
         assert memory.admin.check()
 
 

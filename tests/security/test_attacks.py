@@ -20,6 +20,7 @@ import memorata
 from memorata.engine.recall.log import Logging
 from memorata.model.errors import MemorataError, PurgeUnfinished
 from memorata.model.memory import Memory, Source
+from memorata_graph import Graph
 
 pytestmark = pytest.mark.skipif(not os.environ.get("MEMORATA_ATTACK"), reason="only by `make attack`")
 SOCKETS, DESCRIPTORS = 1_100, 1_024
@@ -112,8 +113,8 @@ def damaged(content: bytes, chance: random.Random) -> bytes:
 
 
 def verbs(memory: memorata.Engine) -> Iterator[Callable[[], object]]:
-    yield memory.entities.list
-    yield memory.graph.communities
+    yield Graph(memory).entities.list
+    yield Graph(memory).communities
     yield lambda: memory.remember("Franz likes coffee in Berlin")
     yield lambda: memory.admin.check(repair=True)
 

@@ -11,6 +11,7 @@ from memorata import Engine
 from memorata.cli.app import app
 from memorata.engine.access import ApiKeys
 from memorata.model.errors import EntityNotFound, InvalidArgument
+from memorata_graph import Graph
 from memorata_server.http.app import create_api
 from memorata_server.testing import TestClient
 
@@ -30,7 +31,7 @@ def path(tmp_path: Path) -> Path:
     made = tmp_path / "m.db"
     with memorata.open(made, embedder="lexical") as memory:
         memory.remember_many([{"content": text, "id": id_} for id_, text in TEXTS.items()])
-        memory.entities.describe("Will", type="person")
+        Graph(memory).entities.describe("Will", type="person")
         # Read when Will was known already, and so listed as being about him.
         memory.remember("Will you mark it?", id="word-3")
     return made
@@ -51,17 +52,17 @@ def left(memory: Engine) -> list[str]:
 def test_what_nobody_knows_is_refused(memory: Engine, word: str, count: int, verb: str) -> None:
     before = left(memory)
     with pytest.raises(EntityNotFound) as refused:
-        getattr(memory.entities, verb)(word)
+        getattr(Graph(memory).entities, verb)(word)
     assert refused.value.in_texts == count
     assert "it as a word: text=True (--text) means those" in str(refused.value)
     assert left(memory) == before
 
 
 def test_a_name_that_is_a_word_takes_no_ordinary_words_along(memory: Engine) -> None:
-    found = memory.entities.about("will")
+    found = Graph(memory).entities.about("will")
     assert [each.id for each in found.memories] == ["will-1", "will-2"]
     assert found.in_texts == 3
-    removed = memory.entities.purge("Will")
+    removed = Graph(memory).entities.purge("Will")
     assert [each.id for each in removed.memories] == ["will-1", "will-2"]
     assert left(memory) == sorted({*TEXTS, "word-3"} - {"will-1", "will-2"})
 
@@ -71,22 +72,22 @@ def test_what_is_listed_or_said_counts_without_a_name_in_the_text(memory: Engine
     memory.remember(
         "I prefer the window.", id="said", source={"speaker": "Will", "session": "s", "position": 1}
     )
-    assert {"listed", "said"} <= {each.id for each in memory.entities.about("Will").memories}
+    assert {"listed", "said"} <= {each.id for each in Graph(memory).entities.about("Will").memories}
 
 
 def test_texts_can_be_asked_for(memory: Engine) -> None:
-    found = memory.entities.about("Will", text=True)
+    found = Graph(memory).entities.about("Will", text=True)
     assert [each.id for each in found.memories] == ["will-1", "will-2", "word-1", "word-2", "word-3"]
     assert found.in_texts == 0
-    assert [each.id for each in memory.entities.purge("nobody", text=True).memories] == ["nobody"]
+    assert [each.id for each in Graph(memory).entities.purge("nobody", text=True).memories] == ["nobody"]
     assert "nobody" not in left(memory)
     with pytest.raises(EntityNotFound):
-        memory.entities.purge("quokka", text=True)
+        Graph(memory).entities.purge("quokka", text=True)
 
 
 def test_a_dry_run_removes_nothing(memory: Engine) -> None:
     before = left(memory)
-    assert len(memory.entities.purge("Will", dry_run=True).memories) == 2
+    assert len(Graph(memory).entities.purge("Will", dry_run=True).memories) == 2
     memory.remember("The safe opens with quokka.", id="first")
     memory.remember("The safe opens with quokka!", id="again")
     assert memory.purge("first", dry_run=True) == ("first", "again")

@@ -17,6 +17,7 @@ from memorata.engine.recipes import PARAMETERS, RECIPES
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.model.memory import STANDING_CATEGORIES, Memory, Source
 from memorata.service.data_rows import row
+from memorata_graph import Graph
 from memorata_server.mcp.answers import block, memory_row
 
 INJECTIONS = [
@@ -230,8 +231,8 @@ def test_the_role_goes_before_the_name(memory: Engine) -> None:
 
 def test_the_people_of_a_store_are_those_it_declares(memory: Engine) -> None:
     before = memory.remember(ORDER, source={"speaker": "Anna"})
-    memory.entities.describe("Anna Keller", type="person", aliases=["Anna"])
-    memory.entities.describe("WebFetch", type="tool")
+    Graph(memory).entities.describe("Anna Keller", type="person", aliases=["Anna"])
+    Graph(memory).entities.describe("WebFetch", type="tool")
     after = memory.remember(f"{ORDER} Thanks!", source={"speaker": "anna"})
     assert (before.untrusted, after.untrusted, after.category) == (True, False, "instruction")
     assert after.source.role == "user"

@@ -10,6 +10,7 @@ import memorata
 from memorata.service.formats.record import Notes, Record, jsonl_record
 from memorata.service.record_writer import ImportCounts
 from memorata.service.transfer import Importer, files_of
+from memorata_graph import Graph
 
 AT = "2026-05-07T00:00:00+00:00"
 TEA = {"id": "tea", "content": "Anna likes tea", "created_at": AT, "forgotten_at": AT}
@@ -90,7 +91,7 @@ def test_every_kind_of_line_comes_in_with_its_times(engine: memorata.Engine) -> 
         "2026-02-02 00:00:00+00:00",
         "2026-03-01 00:00:00+00:00",
     ]
-    assert engine.entities.get("annie", namespace="acme").entity.name == "Anna Keller"
+    assert Graph(engine).entities.get("annie", namespace="acme").entity.name == "Anna Keller"
     assert str(engine.store.relations.list("acme")[0].created_at) == "2026-02-01 00:00:00+00:00"
 
 

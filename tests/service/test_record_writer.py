@@ -20,6 +20,7 @@ from memorata.service.record_writer import (
     RecordWriter,
 )
 from memorata.store.entities import EntityRecord
+from memorata_graph import Graph
 
 AT = datetime(2026, 5, 7, tzinfo=UTC)
 
@@ -199,8 +200,8 @@ def test_a_circle_is_not_taken_in(engine: memorata.Engine) -> None:
 
 def test_what_is_there_is_left_as_it_is(engine: memorata.Engine) -> None:
     engine.remember("mine", id="a", namespace="acme")
-    engine.entities.describe("Anna", type="person", namespace="acme")
-    engine.entities.relate("Anna", "knows", "Bob", namespace="acme")
+    Graph(engine).entities.describe("Anna", type="person", namespace="acme")
+    Graph(engine).entities.relate("Anna", "knows", "Bob", namespace="acme")
     writer = RecordWriter(engine, "acme")
     problems = writer.write(
         [
@@ -212,7 +213,7 @@ def test_what_is_there_is_left_as_it_is(engine: memorata.Engine) -> None:
     )
     assert (problems, writer.counts) == ({}, ImportCounts(known=1, known_entities=1, known_relations=2))
     assert engine.get("a", namespace="acme").content == "mine"
-    assert engine.entities.get("Anna", namespace="acme").entity.type == "person"
+    assert Graph(engine).entities.get("Anna", namespace="acme").entity.type == "person"
 
 
 def test_what_takes_a_place_that_is_taken_fails_alone(engine: memorata.Engine) -> None:
@@ -326,7 +327,7 @@ def test_a_second_time_adds_nothing(dry_run: bool) -> None:
         if dry_run:
             assert memory.store.changes(0, 10) == []
             return
-        assert memory.entities.get("Anna").entity == Entity("Anna Keller", description="x")
+        assert Graph(memory).entities.get("Anna").entity == Entity("Anna Keller", description="x")
         assert memory.store.relations.list("default")[0].created_at == datetime(2020, 1, 1, tzinfo=UTC)
         with pytest.raises(MemoryNotFound):
             writer.write(replace(KNOWS, asserted_by="nobody"))
@@ -345,7 +346,7 @@ def test_a_relation_that_has_ended_since_stays_ended() -> None:
     with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
         dated = replace(KNOWS, created_at=datetime(2020, 1, 1, tzinfo=UTC))
         assert DeclarationWriter(memory, None, lambda *_: True).write(dated)
-        memory.entities.relate("Anna", "knows", "Ben", valid_to=NOW)
+        Graph(memory).entities.relate("Anna", "knows", "Ben", valid_to=NOW)
         (ended,) = memory.store.relations.list("default")
         assert ended.valid_to == NOW
         for again in (dated, KNOWS, replace(dated, weight=0.5)):
@@ -355,8 +356,8 @@ def test_a_relation_that_has_ended_since_stays_ended() -> None:
 
 def test_a_relation_is_known_by_any_of_the_names() -> None:
     with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
-        memory.entities.describe("Anna Keller", aliases=["Annie"])
-        memory.entities.relate("Anna Keller", "knows", "Ben")
+        Graph(memory).entities.describe("Anna Keller", aliases=["Annie"])
+        Graph(memory).entities.relate("Anna Keller", "knows", "Ben")
         for name in ("anna keller", "Annie"):
             assert not DeclarationWriter(memory, None, lambda *_: True).write(Relation(name, "knows", "BEN"))
         assert DeclarationWriter(memory, None, lambda *_: True).write(KNOWS)

@@ -10,6 +10,7 @@ from memorata.embed import LexicalEmbedder
 from memorata.model import InvalidArgument, Memory
 from memorata.store.store import Store
 from memorata.text import RuleExtractor, analyser
+from memorata_graph import Graph
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -88,8 +89,8 @@ def test_links_are_checked(memory: Engine) -> None:
 def test_a_namespace_moves_with_all_that_it_holds(memory: Engine) -> None:
     old = memory.remember("Anna works in Oslo.", namespace="acme", id="oslo")
     memory.correct(old.id, "Anna works in Bergen.", namespace="acme")
-    memory.entities.relate("Anna", "knows", "Bob", namespace="acme")
-    memory.entities.describe("Anna", aliases=["Annie"], namespace="acme")
+    Graph(memory).entities.relate("Anna", "knows", "Bob", namespace="acme")
+    Graph(memory).entities.describe("Anna", aliases=["Annie"], namespace="acme")
     recipe = memory.recipes.get("balanced").changed({"vector_weight": 0.3})
     memory.recipes.save("mine", recipe, namespace="acme")
     memory.recipes.use("mine", namespace="acme")
@@ -97,7 +98,7 @@ def test_a_namespace_moves_with_all_that_it_holds(memory: Engine) -> None:
     memory.namespaces.link("style", namespace="acme")
     asked = memory.recall("where does Anna work?", namespace="acme")
     before, below = everything(memory, "acme"), everything(memory, "acme/api")
-    relations = memory.entities.relations("Annie", namespace="acme")
+    relations = Graph(memory).entities.relations("Annie", namespace="acme")
 
     moved = memory.namespaces.move("acme", "beta/deep")
     assert moved == {"acme": "beta/deep", "acme/api": "beta/deep/api"}
@@ -107,7 +108,7 @@ def test_a_namespace_moves_with_all_that_it_holds(memory: Engine) -> None:
     again = memory.recall("where does Anna work?", namespace="beta/deep")
     assert [(hit.memory.id, hit.score) for hit in again] == [(hit.memory.id, hit.score) for hit in asked]
     assert again.recipe == asked.recipe == "mine"
-    assert memory.entities.relations("Annie", namespace="beta/deep") == relations
+    assert Graph(memory).entities.relations("Annie", namespace="beta/deep") == relations
     assert [each.namespace for each in memory.namespaces.links(namespace="style")] == ["beta/deep/api"]
     assert [each.namespace for each in memory.namespaces.links(namespace="beta/deep")] == ["style"]
     assert memory.list(namespace="acme", hidden=True).memories == ()
@@ -150,8 +151,8 @@ def test_a_split_moves_what_passes_and_what_belongs_to_it(memory: Engine) -> Non
     old = memory.remember("Anna works in Oslo.", namespace="acme", tags=["hr"])
     new = memory.correct(old.id, "Anna works in Bergen.", namespace="acme", tags=[])
     memory.remember("Anna works in Bergen.", namespace="acme")
-    memory.entities.relate("Anna", "knows", "Bob", memory=new.id, namespace="acme")
-    memory.entities.describe("Anna", type="person", namespace="acme")
+    Graph(memory).entities.relate("Anna", "knows", "Bob", memory=new.id, namespace="acme")
+    Graph(memory).entities.describe("Anna", type="person", namespace="acme")
     wanted = memory.namespaces.split({"tags": "hr"}, "acme/people", namespace="acme", dry_run=True)
     assert set(wanted) >= {old.id, new.id}
     before = [each for each in everything(memory, "acme") if each.id in wanted]
@@ -162,9 +163,9 @@ def test_a_split_moves_what_passes_and_what_belongs_to_it(memory: Engine) -> Non
     found = memory.recall("where does Anna work?", namespace="acme/people").hits[0].memory
     assert (found.id, found.embedder != "") == (asked, True)
     assert next(each.id for each in memory.history(new.id, namespace="acme/people")) == old.id
-    (relation,) = memory.entities.relations("Anna", namespace="acme/people")
+    (relation,) = Graph(memory).entities.relations("Anna", namespace="acme/people")
     assert (relation.target, relation.asserted_by) == ("Bob", new.id)
-    assert memory.entities.get("Anna", namespace="acme/people").entity.type == "person"
+    assert Graph(memory).entities.get("Anna", namespace="acme/people").entity.type == "person"
     assert not {each.id for each in everything(memory, "acme")} & set(wanted)
     assert memory.recall("where does Anna work?", namespace="acme").hits == ()
     assert memory.admin.check() == []

@@ -19,12 +19,13 @@ import numpy as np
 from typer.main import get_command
 
 import memorata
-from memorata import dedupe, geo, graph, rank, text
+from memorata import dedupe, rank, text
 from memorata.cli.app import app
 from memorata.engine.access import ApiKeys
 from memorata.engine.recipes import PARAMETERS, RECIPES
 from memorata.engine.settings import Settings
 from memorata.model import parameters_of
+from memorata_graph import Graph, adjacency, cells, pagerank
 from memorata_graph import pages as graph_pages
 from memorata_lab import pages as lab_pages
 from memorata_server.http.app import create_api
@@ -50,9 +51,10 @@ examples, looks every name up and writes this page; a test compares the two.
 Items: {items}. As in the design: {same}. Different, with the reason: {differing}. With a computed value:
 {computed}. Reached in Python alone: {alone}.
 
-In the examples `rank`, `graph`, `geo`, `dedupe` and `text` are modules of `memorata`, `np` is numpy, `now` is
-noon of 7 May 2026, and `memory` is new, with the built-in model:
-`memorata.open(":memory:", embedder="builtin", clock=lambda: now)`. `from_lab` imports from `memorata_lab`,
+In the examples `rank`, `dedupe` and `text` are modules of `memorata`, `adjacency`, `pagerank` and `cells` of
+`memorata_graph`, `np` is numpy, `now` is noon of 7 May 2026, and `memory` is new, with the built-in model:
+`memorata.open(":memory:", embedder="builtin", clock=lambda: now)`. `graph` is
+`memorata_graph.Graph(memory)`. `from_lab` imports from `memorata_lab`,
 `rank_parameters` is `memorata.model.parameters_of`, and `error_of` gives the name of what is raised. Names
 before an example are of what is prepared; how, stands in the first table.
 """
@@ -73,15 +75,16 @@ def error_of(call: Callable[[], object]) -> str:
 def computed(item: Item) -> object:
     """Return what the code of an item computes, as plain data."""
     names: dict[str, Any] = {
-        "memorata": memorata, "rank": rank, "graph": graph, "geo": geo, "dedupe": dedupe, "text": text,
-        "np": np, "datetime": datetime, "timedelta": timedelta, "UTC": UTC, "now": NOW,
+        "memorata": memorata, "rank": rank, "dedupe": dedupe, "text": text,
+        "adjacency": adjacency, "pagerank": pagerank, "cells": cells, "np": np,
+        "datetime": datetime, "timedelta": timedelta, "UTC": UTC, "now": NOW,
         "rank_parameters": parameters_of, "error_of": error_of,
         "from_lab": lambda name: import_module(f"memorata_lab.{name}"),
     }  # fmt: skip
     lines = "; ".join([*(TABLE["given"][name] for name in item.get("given", ())), item["code"]])
     *before, last = lines.split("; ")
     with memorata.open(":memory:", embedder="builtin", clock=lambda: NOW) as memory:
-        names["memory"] = memory
+        names["memory"], names["graph"] = memory, Graph(memory)
         # The table is part of the repository, as a doctest is; what is run is what the page shows.
         exec("\n".join(before), names)
         return plain(eval(last, names))
@@ -176,7 +179,8 @@ def _in_python(name: str) -> bool:
     dotted, _, arguments = name.removesuffix(")").partition("(")
     first, *rest = dotted.split(".")
     with memorata.open(":memory:", embedder=None) as memory:
-        found: Any = memory if first == "memory" else import_module(first)
+        own: dict[str, Any] = {"memory": memory, "graph": Graph(memory)}
+        found: Any = own[first] if first in own else import_module(first)
         for place, part in enumerate(rest, 1):
             if not hasattr(found, part):
                 if not inspect.ismodule(found):

@@ -45,7 +45,7 @@ def test_every_published_recipe_is_in_the_table() -> None:
     ("name", "look"),
     [
         ("memorata.rank.nothing", "_in_python"),
-        ("memory.graph.paths(nothing=)", "_in_python"),
+        ("graph.paths(nothing=)", "_in_python"),
         ("graph paths --nothing", "_in_commands"),
         ("graph nothing", "_in_commands"),
         ("GET /v1/paths: nothing", "_in_routes"),

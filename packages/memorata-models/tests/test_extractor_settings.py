@@ -9,6 +9,7 @@ import pytest
 import memorata
 from memorata.engine.settings import Settings
 from memorata.model.errors import InvalidArgument, MissingExtra
+from memorata_graph import Graph
 from memorata_models import chat as chat_service
 
 TEXT = "the zorbax unit was repaired in novara by ada"
@@ -19,7 +20,7 @@ def names(settings: Settings) -> dict[str, str]:
     with settings.open() as memory:
         memory.remember(TEXT)
         assert (memory.extractor is None) == (settings.extractor == "none")
-        return {each.entity.name: each.entity.type for each in memory.entities.list()}
+        return {each.entity.name: each.entity.type for each in Graph(memory).entities.list()}
 
 
 @pytest.mark.untraced
@@ -60,8 +61,8 @@ def test_a_language_model_reads_names_and_relations_with_its_own_key(monkeypatch
     )
     with settings.open() as memory:
         memory.remember(TEXT)
-        assert {each.entity.name for each in memory.entities.list()} == {"novara", "ada"}
-        assert [each.type for each in memory.entities.relations("ada")] == ["works_in"]
+        assert {each.entity.name for each in Graph(memory).entities.list()} == {"novara", "ada"}
+        assert [each.type for each in Graph(memory).entities.relations("ada")] == ["works_in"]
     assert keys == [{"Authorization": "Bearer k"}]
 
 

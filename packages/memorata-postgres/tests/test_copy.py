@@ -18,6 +18,7 @@ from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
 from memorata.store.dialects import SqliteStore
+from memorata_graph import Graph
 from memorata_postgres.store import PostgresStore
 from memorata_postgres.testing import with_password
 
@@ -43,10 +44,10 @@ def file(tmp_path: Path) -> Iterator[Engine]:
         engine.remember("Ben likes milk.", id="milk", namespace="other/place")
         engine.correct("m3", "Anna never said thing 3.")
         engine.forget("m5")
-        engine.entities.describe("Anna", type="person", aliases=["Annie"])
-        engine.entities.describe("Ann")
-        engine.entities.merge("Anna", "Ann")
-        engine.entities.relate("Anna", "knows", "Ben")
+        Graph(engine).entities.describe("Anna", type="person", aliases=["Annie"])
+        Graph(engine).entities.describe("Ann")
+        Graph(engine).entities.merge("Anna", "Ann")
+        Graph(engine).entities.relate("Anna", "knows", "Ben")
         yield engine
 
 

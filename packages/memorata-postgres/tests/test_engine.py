@@ -20,6 +20,7 @@ from memorata.model.entity import Place, Relation
 from memorata.model.errors import NotSupportedHere, ServerUnsuitable, StoreUnavailable
 from memorata.model.memory import Source
 from memorata.text.entities import Extraction
+from memorata_graph import Graph
 from memorata_postgres.store import PostgresStore
 from memorata_postgres.testing import changed, with_password
 
@@ -61,7 +62,7 @@ def told(where: Any) -> Engine:
     engine.remember(FACTS[1], id="again")
     engine.correct("f2", "Ben plays chess every Friday with his neighbour Zoë.")
     engine.forget("t2")
-    engine.entities.relate("Tom", "works_at", "harbour")
+    Graph(engine).entities.relate("Tom", "works_at", "harbour")
     return engine
 
 
@@ -92,8 +93,8 @@ def test_every_recipe_recalls_what_it_recalls_from_a_file(both: tuple[Engine, En
 def test_the_other_verbs_answer_alike(both: tuple[Engine, Engine]) -> None:
     one, other = both
     assert [each.content for each in other.list().memories] == [each.content for each in one.list().memories]
-    assert other.entities.list() == one.entities.list()
-    assert len(other.graph.paths("Tom").paths) == len(one.graph.paths("Tom").paths) > 0
+    assert Graph(other).entities.list() == Graph(one).entities.list()
+    assert len(Graph(other).paths("Tom").paths) == len(Graph(one).paths("Tom").paths) > 0
     assert (
         [each.memory_id for each in other.duplicates.repeats("f1")]
         == [each.memory_id for each in one.duplicates.repeats("f1")]
@@ -216,7 +217,7 @@ def test_a_verb_whose_connection_ends_in_the_middle_is_done_all_the_same(
         "confirm": lambda engine: engine.lifecycle.confirm("f1"),
         "pin": lambda engine: engine.lifecycle.pin("f1", "f3"),
         "correct": lambda engine: engine.correct("f3", "Zoë sold the red bicycle.").supersedes,
-        "timeline": lambda engine: [each.content for each in engine.graph.timeline("Tom")],
+        "timeline": lambda engine: [each.content for each in Graph(engine).timeline("Tom")],
     }
     file, server = both
     wanted = verbs[verb](file)
@@ -248,7 +249,7 @@ def test_what_is_read_is_related_once_though_the_connection_ends(
         engine.remember("They have known each other for years.", id="a")
         assert next(left, None) is None
         monkeypatch.undo()
-        assert [(each.source, each.target, each.asserted_by) for each in engine.entities.relations()] == [
-            ("Anna", "Ben", "a")
-        ]
+        assert [
+            (each.source, each.target, each.asserted_by) for each in Graph(engine).entities.relations()
+        ] == [("Anna", "Ben", "a")]
         assert engine.admin.check() == []

@@ -18,6 +18,7 @@ from memorata.model.entity import Place
 from memorata.model.errors import MemorataError
 from memorata.model.memory import Source, Tier
 from memorata.model.query import PRESENT
+from memorata_graph import Graph
 from memorata_postgres.store import PostgresStore
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -147,13 +148,15 @@ class Chance:
             "change": lambda engine: engine.update(id_, namespace=space, **more),
             "confirm": lambda engine: engine.lifecycle.confirm(id_, namespace=space),
             "history": lambda engine: engine.history(id_, namespace=space),
-            "relate": lambda engine: engine.entities.relate(person, "knows", "Ben", namespace=space),
-            "describe": lambda engine: engine.entities.describe(person, aliases=["Annie"], namespace=space),
-            "entities": lambda engine: engine.entities.list(namespace=space),
-            "timeline": lambda engine: engine.graph.timeline(
+            "relate": lambda engine: Graph(engine).entities.relate(person, "knows", "Ben", namespace=space),
+            "describe": lambda engine: Graph(engine).entities.describe(
+                person, aliases=["Annie"], namespace=space
+            ),
+            "entities": lambda engine: Graph(engine).entities.list(namespace=space),
+            "timeline": lambda engine: Graph(engine).timeline(
                 person, as_of=options.get("when", PRESENT).as_of, namespace=space
             ),
-            "near": lambda engine: engine.graph.near(52.5, 13.4, namespace=space),
+            "near": lambda engine: Graph(engine).near(52.5, 13.4, namespace=space),
             "contradictions": lambda engine: engine.duplicates.contradictions(namespace=space),
             "list": lambda engine: (
                 engine.list(filter=options.get("filter"), hidden=True, namespace=space).memories

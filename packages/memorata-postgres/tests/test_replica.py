@@ -18,6 +18,7 @@ import memorata
 from memorata import When
 from memorata.model.errors import InvalidArgument, StoreUnavailable
 from memorata.testing.samples import entry
+from memorata_graph import Graph
 from memorata_postgres.address import parsed
 from memorata_postgres.pool import Replica
 from memorata_postgres.store import PostgresStore
@@ -177,8 +178,8 @@ def test_a_graph_that_is_newer_than_the_replica_is_read_anew(
     standby.asked("SELECT pg_wal_replay_pause()")
     try:
         memory.remember("Tom visited Zoe in Porto")
-        memory.entities.relate("Tom", "knows", "Zoe")
-        assert len(memory.entities.list()) >= 3
+        Graph(memory).entities.relate("Tom", "knows", "Zoe")
+        assert len(Graph(memory).entities.list()) >= 3
         changes = {"graph": "walk", "graph_weight": 0.5}
         assert contents(memory.recall("whom did Anna visit?", recipe=changes)) == [
             "Anna visited Tom in Lisbon"

@@ -292,8 +292,8 @@ class DuplicateGroups:
                 decided = replace(
                     open_,
                     verdict=_CONTRADICTS if contradicts else _COMPATIBLE,
-                    decided_by=self._writer.drafts.clean_text(by),
-                    decided_because=self._writer.drafts.clean_text(because),
+                    decided_by=self._runtime.clean_text(by),
+                    decided_because=self._runtime.clean_text(because),
                     decided_at=self._runtime.clock(),
                 )
                 self._store.contradictions.settle(path, decided)

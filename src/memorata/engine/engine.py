@@ -25,6 +25,7 @@ from memorata.model.errors import NotGiven
 from memorata.model.memory import Memory
 from memorata.model.query import PRESENT, Query, When
 from memorata.store.entries import Page
+from memorata.text.tokens import folded
 
 if TYPE_CHECKING:
     from memorata.engine.namespaces import Namespaces
@@ -38,7 +39,7 @@ class Engine(Parts):
 
     Made by :func:`memorata.open`; close it, or use it in a ``with`` statement.
 
-    Everyday verbs are its own; the rest are in facets: `entities`, `graph`, `duplicates`, `lifecycle`,
+    Everyday verbs are its own; the rest are in facets: `duplicates`, `lifecycle`,
     `recipes`, `feedback`, `namespaces`, `transfer`, `admin` and `idempotency`. The clock and
     the source of randomness are arguments; the others are those of :func:`memorata.open`.
     """
@@ -400,6 +401,7 @@ class Engine(Parts):
         self,
         *ids: str,
         filter: Mapping[str, Any] | None = None,
+        names: Iterable[str] = (),
         namespace: str | None = None,
         dry_run: bool = False,
     ) -> tuple[str, ...]:
@@ -410,9 +412,13 @@ class Engine(Parts):
         current again. Then the store is written anew, once for all given memories, so that not even its bytes
         hold a trace; if other processes kept it from that, `PurgeUnfinished` is raised and ``memorata
         vacuum`` finishes it. Returns the ids of all that went, or with `dry_run` would go.
+
+        Logged queries that have one of these `names`, or a word of one that is no common one, lose their
+        text, and what users of such a name saw in experiments is removed.
         """
         checks.flag("dry_run", dry_run)
         path, selection = self.runtime.path(namespace), selected(ids, filter)
         if dry_run or not isinstance(selection, Sequence):
             selection = matching(self.store, path, selection, hidden=True)
-        return tuple(self._purge.memories(path, selection, dry_run=dry_run))
+        erased = map(folded, checks.texts("names", tuple(names)))
+        return tuple(self._purge.memories(path, selection, erased, dry_run=dry_run))

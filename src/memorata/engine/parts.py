@@ -14,7 +14,6 @@ from memorata.embed.port import Embedder, Reranker
 from memorata.engine.admin import Admin
 from memorata.engine.embedding import CurrentEmbedder, EmbedderRetry
 from memorata.engine.feedback import FeedbackLog
-from memorata.engine.graph import Lookup
 from memorata.engine.recall.log import Logging, RecallLog
 from memorata.engine.recall.recaller import Recalls
 from memorata.engine.recipes import Recipe
@@ -40,15 +39,12 @@ if TYPE_CHECKING:
     from memorata.engine.access import Idempotency
     from memorata.engine.consolidation import Writer as SummaryWriter
     from memorata.engine.duplicates import DuplicateGroups
-    from memorata.engine.graph.entities import Entities
-    from memorata.engine.graph.queries import GraphQueries
     from memorata.engine.lifecycle import Lifecycle
     from memorata.engine.transfer import Transfer
 
 
 _FACETS: Final = (
-    "admin", "duplicates", "entities", "feedback", "graph", "idempotency", "lifecycle", "namespaces",
-    "transfer",
+    "admin", "duplicates", "feedback", "idempotency", "lifecycle", "namespaces", "transfer",
 )  # fmt: skip
 """The facets that are made when they are first used, of the runtime and so of its namespace."""
 
@@ -86,33 +82,33 @@ class Parts:
         self.store = store
         self.analyser = analyser
         self.extractor = extractor
-        self._summaries = summaries
+        self.summaries = summaries
         self.dedupe_mode = DedupeMode.of(duplicates)
         rules = LifecycleRules.of(life), DedupeRules.of(dedupe)
-        self.runtime = runtime = Runtime(store, analyser, clock, namespace, *rules, lease_seconds)
+        names = NameIndex(store, extractor)
+        self.runtime = runtime = Runtime(
+            store, analyser, clock, namespace, *rules, lease_seconds, names, redact
+        )
         self.leases = runtime.leases
         self.recipes = Recipes(runtime, recipe)
         self.recipe = self.recipes.default
-        self._names = names = NameIndex(store, extractor)
         mentioned = None if extractor is None else names.mentioned_by_all
         drafts = Drafts(
             clock, random_bits, mentioned, dated if read_dates else None, redact, is_person=names.is_person
         )
         log_settings = Logging() if logging is None else logging
-        self.recall_log = RecallLog(store, log_settings, random_bits, drafts.clean_text)
+        self.recall_log = RecallLog(store, log_settings, random_bits, runtime.clean_text)
         self._embedding = CurrentEmbedder(store, embedder, specification, absent, notes)
         self._writer = Writer(runtime, self._embedding, drafts, names)
-        self._lookup = Lookup(runtime, names)
         self._recalls = Recalls(
             runtime,
             self._embedding,
             RuleClassifier() if classifier is None else classifier,
             reranker,
             RuleAnchors() if anchors is None else anchors,
-            lambda path, now, as_of: self._lookup.graphs.at(path, now, as_of),
             tables,
         )
-        self._purge = Purge(runtime, names, self._before_purge)
+        self._purge = Purge(runtime, self._before_purge)
         if embedder is not None:
             store.use_embedder(embedder.name, embedder.dimension)
         self._embedding.notes = (*self._embedding.notes, *self.admin.notes)
@@ -126,20 +122,6 @@ class Parts:
     def feedback(self) -> FeedbackLog:
         """Feedback on hits, and the log of recalls: record, recalls, list."""
         return FeedbackLog(self.runtime, self.recall_log)
-
-    @cached_property
-    def entities(self) -> Entities:
-        """The entities that memories mention: list, get, describe, merge, relate, about, purge, …."""
-        from memorata.engine.graph.entities import Entities
-
-        return Entities(self.runtime, self._lookup, self._writer.drafts, self._purge)
-
-    @cached_property
-    def graph(self) -> GraphQueries:
-        """Paths, communities, and memories near a point or along a timeline."""
-        from memorata.engine.graph.queries import GraphQueries
-
-        return GraphQueries(self.runtime, self._lookup, self._summaries)
 
     @cached_property
     def duplicates(self) -> DuplicateGroups:
@@ -201,7 +183,6 @@ class Parts:
             view.__dict__.pop(facet, None)
         view.runtime = self.runtime.scope(path)
         view.recipes = self.recipes.scope(view.runtime)
-        view._lookup = self._lookup.scope(view.runtime)
         view._writer = self._writer.with_source_via(interface)
         return view
 
@@ -254,7 +235,7 @@ class Parts:
         self.store.close()
 
     def _forget_names(self) -> None:
-        self._names.clear()
+        self.runtime.names.clear()
         self.recipes.forget()
 
     def _before_purge(self) -> None:

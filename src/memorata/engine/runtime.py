@@ -1,4 +1,4 @@
-"""What the verbs of one engine share: store, analyser, clock, default namespace, rules and leases.
+"""What the verbs of one engine share: store, analyser, clock, default namespace, names, rules and leases.
 
 Several processes may share a store and start the same work: maintain, re-embed, tune. The first acquires a
 lease; the others raise `WorkUnderWay` with its holder. The lease of a killed worker is taken over when it has
@@ -20,9 +20,11 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from time import monotonic
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from memorata.engine.rules import DEFAULT_DEDUPE, DEFAULT_RULES, DedupeRules, LifecycleRules
+from memorata.engine.write.drafts import cleaned
+from memorata.engine.write.names import NameIndex
 from memorata.engine.write.terms import terms_of
 from memorata.model import checks
 from memorata.model.checks import namespace as checked_namespace
@@ -58,14 +60,19 @@ class Runtime:
         rules: LifecycleRules = DEFAULT_RULES,
         dedupe: DedupeRules = DEFAULT_DEDUPE,
         lease_seconds: float = LEASE_SECONDS,
+        names: NameIndex | None = None,
+        redact: bool = False,
     ) -> None:
         self.store = store
+        self.names = NameIndex(store, None) if names is None else names
+        self.redact = redact
         self.analyser = analyser
         self.clock = clock
         self.rules = rules
         self.dedupe = dedupe
         self.leases = Leases(store, clock, lease_seconds)
         self.namespace = checked_namespace("namespace", namespace)
+        self._parts: dict[type, Any] = {}
 
     def scope(self, namespace: str) -> Runtime:
         """Return this runtime for calls in another namespace; both share everything else."""
@@ -76,6 +83,21 @@ class Runtime:
     def path(self, namespace: str | None) -> str:
         """Return the namespace that a call means."""
         return self.namespace if namespace is None else checked_namespace("namespace", namespace)
+
+    def part(self, kind: type[_Result]) -> _Result:
+        """Return the one part of a kind that this engine has, made of the runtime when it is first needed.
+
+        Satellites keep here what is worth keeping between calls, such as graphs of namespaces.
+        """
+        if kind not in self._parts:
+            # Of two threads the first decides.
+            self._parts.setdefault(kind, kind(self))  # type: ignore[call-arg]
+        part: _Result = self._parts[kind]
+        return part
+
+    def clean_text(self, text: str) -> str:
+        """Return a text beside memories without the secrets in it, if they are redacted."""
+        return str(cleaned(text)) if self.redact else text
 
     def terms_of(self, memory: Memory) -> Terms:
         """Return the terms of a memory, as the index has them."""

@@ -13,6 +13,8 @@ group                    value of an entry point
 ``memorata.rerankers``   the same, that returns a re-ranker
 ``memorata.extractors``  by the form of specifications, a function of it and a key that returns the role; so
                          ``anchors``, ``classifiers``, ``summarisers`` and ``judges``
+``memorata.legs``        by name, a function of a recipe, a context, and the slots and scores of the best
+                         candidates, which returns more candidates
 ``memorata.stores``      by the scheme of an address, a function of it and `StoreOptions` that opens a store
 ``memorata.routes``      a router of FastAPI, for the server
 ``memorata.pages``       a module with `ROUTES` and `PAGES`, beside ``templates`` and ``static``, for the page

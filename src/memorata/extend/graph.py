@@ -1,32 +1,57 @@
-"""Entities, paths, groups and places as the graph returns them."""
+"""A graph is made of these: declared names, links between memories, and consistent views of a namespace."""
 
-from memorata.engine.graph.communities import (
-    LEVELS,
-    METHODS,
-    FoundPath,
-    Group,
-    KnownEntity,
-    Nearby,
-    Paths,
-    PathStep,
-    PlaceCell,
-)
-from memorata.engine.graph.entities import About, SpeakerAlias
-from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
+from memorata.engine.consolidation import Writer
+from memorata.engine.recall.query import UNDONE_ALIAS, undone_aliases
+from memorata.engine.runtime import Runtime
+from memorata.engine.write.drafts import built_place
+from memorata.engine.write.names import NameIndex, Names
+from memorata.index.index import Index
+from memorata.index.lexical import LexicalQuery
+from memorata.index.record import NOWHERE, Growing, Records, visible
+from memorata.model.entity import MENTIONS, NEXT, OWN_TYPES, SUPERSEDES, Entity, relation_type
+from memorata.rank.bm25 import BM25
+from memorata.rank.distance import EARTH_RADIUS, haversines
+from memorata.store.entities import EntityRecord
+from memorata.store.entries import Hidden, Terms
+from memorata.store.graph import GraphDelta, Link
+from memorata.text.analysers import Analyser
+from memorata.text.known_names import NameMatcher, alias_of
+from memorata.text.tokens import contains_any
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, stop_words
 
 __all__ = [
-    "LEVELS",
+    "BM25",
+    "EARTH_RADIUS",
     "MENTIONS",
-    "METHODS",
     "NEXT",
+    "NOWHERE",
+    "OWN_TYPES",
+    "STOP_WORD_LANGUAGES",
     "SUPERSEDES",
-    "About",
-    "FoundPath",
-    "Group",
-    "KnownEntity",
-    "Nearby",
-    "PathStep",
-    "Paths",
-    "PlaceCell",
-    "SpeakerAlias",
+    "UNDONE_ALIAS",
+    "Analyser",
+    "Entity",
+    "EntityRecord",
+    "GraphDelta",
+    "Growing",
+    "Hidden",
+    "Index",
+    "LexicalQuery",
+    "Link",
+    "NameIndex",
+    "NameMatcher",
+    "Names",
+    "Records",
+    "Runtime",
+    "Terms",
+    "Writer",
+    "alias_of",
+    "built_place",
+    "contains_any",
+    "haversines",
+    "negations",
+    "relation_type",
+    "stop_words",
+    "undone_aliases",
+    "visible",
 ]

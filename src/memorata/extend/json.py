@@ -2,18 +2,12 @@
 
 from memorata.service.codec import (
     Json,
-    about_json,
     briefing_json,
-    communities_json,
     duplicates_json,
-    entity_json,
     key_json,
     logged_recall_json,
     memories_json,
     memory_json,
-    nearby_entity_json,
-    nearby_json,
-    paths_json,
     picked,
     plain,
     recall_arguments,
@@ -22,22 +16,17 @@ from memorata.service.codec import (
     relation_json,
     saved_recipe_json,
     summary_json,
+    time_json,
 )
 
 __all__ = [
     "Json",
-    "about_json",
     "briefing_json",
-    "communities_json",
     "duplicates_json",
-    "entity_json",
     "key_json",
     "logged_recall_json",
     "memories_json",
     "memory_json",
-    "nearby_entity_json",
-    "nearby_json",
-    "paths_json",
     "picked",
     "plain",
     "recall_arguments",
@@ -46,4 +35,5 @@ __all__ = [
     "relation_json",
     "saved_recipe_json",
     "summary_json",
+    "time_json",
 ]

@@ -12,6 +12,7 @@ from memorata.model.checks import (
     Numbers,
     Rows,
     contains,
+    memory_id,
     nearest,
 )
 from memorata.model.entity import Period, Place, Relation
@@ -50,6 +51,7 @@ __all__ = [
     "contains",
     "duration",
     "folded",
+    "memory_id",
     "nearest",
     "version_id",
 ]

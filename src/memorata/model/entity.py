@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Final
 
 from memorata._frozen import frozen
 from memorata.model import checks
@@ -75,6 +76,24 @@ class Entity:
             checks.writable(f"aliases[{index}]", alias)
         if self.place is not None and not isinstance(self.place, Place):
             raise InvalidArgument("place", self.place, "a Place")
+
+
+MENTIONS: Final = "mentions"
+"""From a memory to an entity that it names."""
+NEXT: Final = "next"
+"""From a memory to the next one of its session."""
+SUPERSEDES: Final = "supersedes"
+"""From a memory to the one it supersedes."""
+OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
+"""The types of edges that a graph has beside relations; no relation may be declared of them."""
+
+
+def relation_type(type: str) -> str:
+    """Return a type that a relation may have: a word that is not one of the graph's own."""
+    if checks.writable("type", type).strip() in ("", *OWN_TYPES):
+        own_types = ", ".join(OWN_TYPES)
+        raise InvalidArgument("type", type, f"a word of your own (the graph itself uses {own_types})")
+    return type
 
 
 @frozen

@@ -27,6 +27,7 @@ from memorata.rank.decay import (
     importance_decay,
     linear_decay,
 )
+from memorata.rank.distance import haversines, nearness
 from memorata.rank.diversity import adaptive_mmr, adaptive_trade, group_coverage, mmr
 from memorata.rank.entity_boost import boosted_query, entity_base, phrase_bonus, repeats
 from memorata.rank.fusion import (
@@ -97,6 +98,7 @@ __all__ = [
     "fusion",
     "group_coverage",
     "half_life_decay",
+    "haversines",
     "importance_decay",
     "inverse_document_frequency",
     "isr",
@@ -108,6 +110,7 @@ __all__ = [
     "min_max",
     "mmr",
     "multiplicative",
+    "nearness",
     "phrase_bonus",
     "preset",
     "proximity",

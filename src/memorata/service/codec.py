@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from memorata.engine.briefing import Briefing
     from memorata.engine.consolidation import Proposal
     from memorata.engine.duplicate_search import DuplicateGroup
-    from memorata.engine.graph.communities import Communities, KnownEntity, Nearby, NearbyEntity, Paths
-    from memorata.engine.graph.entities import About
     from memorata.engine.saved_recipes import SavedRecipe
     from memorata.model.entity import Relation
     from memorata.model.hit import Hit
@@ -151,12 +149,7 @@ def logged_recall_json(logged: LoggedRecall) -> Json:
     }
 
 
-# --- entities and the graph ---------------------------------------------------------------------------
-
-
-def entity_json(record: KnownEntity) -> Json:
-    """Return an entity as JSON, with how many memories and relations it has."""
-    return {**plain(record.entity), **picked(record, "memories", "relations", "merged")}
+# --- relations, repeats and summaries -----------------------------------------------------------------
 
 
 def relation_json(relation: Relation) -> Json:
@@ -170,53 +163,6 @@ def relation_json(relation: Relation) -> Json:
         "valid_from": time_json(relation.valid_from),
         "valid_to": time_json(relation.valid_to),
         "created_at": time_json(relation.created_at),
-    }
-
-
-def paths_json(paths: Paths) -> Json:
-    """Return the result of a path search as JSON."""
-    scores = [{"entity": name, "score": score} for name, score in paths.scores.items()]
-    return {"paths": plain(paths.paths), "truncated": paths.truncated, "scores": scores}
-
-
-def communities_json(communities: Communities) -> Json:
-    """Return the communities of a namespace as JSON."""
-    groups = [
-        {
-            "summary": group.summary.text,
-            "terms": list(group.summary.terms),
-            "entities": list(group.entities),
-            "memories": list(group.memories),
-            "since": time_json(group.summary.since),
-            "until": time_json(group.summary.until),
-            "representative": group.summary.representative,
-            "written": group.written or None,
-            "written_by": group.written_by or None,
-        }
-        for group in communities.groups
-    ]
-    about = picked(communities, "level", "count", "modularity", "converged", "method", "failure")
-    return {"communities": groups, **about}
-
-
-def nearby_json(nearby: Nearby) -> Json:
-    """Return a memory near a point as JSON, with its distance."""
-    return {"metres": nearby.metres, "memory": memory_json(nearby.memory)}
-
-
-def nearby_entity_json(nearby: NearbyEntity) -> Json:
-    """Return an entity near a point as JSON, with its distance."""
-    return {"metres": nearby.metres, "entity": plain(nearby.entity)}
-
-
-def about_json(about: About) -> Json:
-    """Return everything about an entity as JSON."""
-    return {
-        "entity": about.subject,
-        **memories_json(about.memories),
-        "in_texts": about.in_texts,
-        "entities": plain(about.entities),
-        "relations": [relation_json(relation) for relation in about.relations],
     }
 
 

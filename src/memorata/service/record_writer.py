@@ -15,10 +15,9 @@ from typing import Any, Final
 from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.embedding import Embedding, embedded_before
-from memorata.engine.graph.entities import relation_type
 from memorata.model import checks
 from memorata.model.checks import namespace as checked_namespace
-from memorata.model.entity import Entity, Relation
+from memorata.model.entity import Entity, Relation, relation_type
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemorataError, MemoryNotFound
 from memorata.model.memory import IMPORT, Memory
 from memorata.store.entities import EntityRecord
@@ -313,17 +312,18 @@ class DeclarationWriter:
             return False
         if not self._dry_run:
             # Both or neither: an existing one is not written again.
-            with self._engine.store.together():
-                self._engine.entities.describe(
-                    entity.name,
+            store, clean = self._engine.store, self._engine.runtime.clean_text
+            with store.together():
+                store.entities.describe(
+                    namespace,
+                    clean(entity.name),
                     type=entity.type,
-                    aliases=entity.aliases,
-                    description=entity.description,
+                    aliases=list(map(clean, entity.aliases)),
+                    description=clean(entity.description),
                     place=entity.place,
-                    namespace=namespace,
                 )
                 if record.merged_into is not None:
-                    self._engine.store.entities.merge(namespace, record.merged_into, entity.name)
+                    store.entities.merge(namespace, record.merged_into, entity.name)
         self._keep_names(names, record)
         return True
 
@@ -356,19 +356,9 @@ class DeclarationWriter:
         return ends[0], relation.type, ends[1], relation.asserted_by, relation.valid_from
 
     def _relate(self, relation: Relation, namespace: str) -> None:
-        if relation.created_at is not None:
-            self._engine.store.relations.add(namespace, [relation], relation.created_at)
-            return
-        self._engine.entities.relate(
-            relation.source,
-            relation.type,
-            relation.target,
-            weight=relation.weight,
-            memory=relation.asserted_by,
-            valid_from=relation.valid_from,
-            valid_to=relation.valid_to,
-            namespace=namespace,
-        )
+        clean = self._engine.runtime.clean_text
+        cleaned = replace(relation, source=clean(relation.source), target=clean(relation.target))
+        self._engine.store.relations.add(namespace, [cleaned], relation.created_at or self._engine.now())
 
     def _names_of(self, namespace: str) -> dict[str, EntityRecord]:
         """Return the entities of a namespace by their folded names."""

@@ -36,7 +36,6 @@ from memorata.store.entries import Hidden, all_pages
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
-    from memorata.engine.graph.entities import About
 
 
 PAGE_SIZE: Final = 1_000
@@ -74,15 +73,6 @@ def listed(
     return all_pages(
         lambda cursor: engine.list(namespace=namespace, filter=filter, limit=page, cursor=cursor, **order)
     )
-
-
-def about_rows(about: About, namespace: str) -> Iterator[Json]:
-    """Yield everything about an entity, as the rows of an export."""
-    hidden = {entry.memory_id: entry for entry in about.hidden}
-    for memory in about.memories:
-        yield memory_json(memory) | hidden_json(hidden.get(memory.id))
-    yield from (entity_row(record, namespace) for record in about.entities)
-    yield from (relation_row(relation, namespace) for relation in about.relations)
 
 
 def hidden_json(hidden: Hidden | None) -> Json:

@@ -9,7 +9,6 @@ import pytest
 
 import memorata
 from memorata.engine import Recipe
-from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.engine.recall import recaller as recalling
 from memorata.engine.recall.query import RecallContext
 from memorata.engine.recall.ranking import Ranked, run
@@ -48,10 +47,10 @@ def test_what_is_not_said_is_not_there(context: Make) -> None:
         "near": None,
         "here": None,
         "reranker": None,
-        "graph": None,
-        "overview": None,
+        "runtime": None,
+        "namespace": "",
+        "as_of": None,
         "life": DEFAULT_RULES,
-        "terms_of": None,
         "tables": (),
         "familiarity": 1.0,
         "reliability": 1.0,
@@ -74,21 +73,6 @@ def test_two_situations_are_never_compared_by_what_is_in_them(context: Make) -> 
     given = context(["tea"], "tea")
     assert given == given
     assert given != replace(given)
-
-
-@pytest.mark.parametrize(("graph", "needed"), [("none", False), ("walk", True)])
-def test_the_graph_is_made_only_for_a_leg_that_walks_it(context: Make, graph: str, needed: bool) -> None:
-    given = context(NAMED, "written song")
-    made = given.graph
-    assert made is not None
-    times: list[NamespaceGraph] = []
-
-    def counted() -> NamespaceGraph:
-        times.append(made())
-        return times[-1]
-
-    run(Recipe(name="x", vector_pool=0, graph=graph), replace(given, graph=counted))
-    assert bool(times) is needed
 
 
 def test_a_recall_hands_on_what_was_asked_and_when(seen: list[RecallContext]) -> None:

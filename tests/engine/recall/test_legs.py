@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.engine.recall.legs import nearby, timely
-from memorata.geo import haversines
 from memorata.index.record import NOWHERE, RECORD, Records
 from memorata.model.entity import Period, Place
+from memorata.rank.distance import haversines
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 WEEK = Period(DAY, DAY + timedelta(days=7), timedelta(days=1))

@@ -17,6 +17,7 @@ from memorata.engine.recall.log import BATCH_SIZE, Logging
 from memorata.model.errors import StoreError
 from memorata.store.dialects import SqliteStore
 from memorata.store.logged_recall import LogBounds
+from memorata_graph import Graph
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -282,7 +283,7 @@ def test_a_purge_elsewhere_reaches_what_waits_here(tmp_path: Path) -> None:
     with opened(tmp_path / "m.db") as engine, opened(tmp_path / "m.db", recalls=False) as other:
         engine.recall("Anna Petrowa and her tea")
         engine.recall("zzz Petrowa")
-        other.entities.purge("Anna")
+        Graph(other).entities.purge("Anna")
         asked = engine.recall("Who sails?")
         assert [each.id for each in engine.feedback.recalls()] == [asked.id]
     assert b"Petrowa" not in (tmp_path / "m.db").read_bytes()

@@ -9,12 +9,13 @@ import pytest
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
-from memorata.engine.graph.entities import SpeakerAlias
 from memorata.engine.recall.query import ParsedQuery, parse_query, possible_names, with_speakers
 from memorata.index.index import Index
 from memorata.model import InvalidArgument, Source
 from memorata.model.query import Query
 from memorata.text import ANALYSERS
+from memorata_graph import Graph
+from memorata_graph.entities import SpeakerAlias
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 SNOWBALL = ANALYSERS["snowball"]
@@ -250,7 +251,7 @@ def test_an_alias_is_undone_for_who_brings_a_vector_too(
     assert memory.embedder is not None
     vector = memory.embedder.embed_query("What did Mel paint?")
     assert memory.recall(Query("What did Mel paint?", vector=vector)).aliases == {"Mel": "Melanie"}
-    memory.entities.undo_alias("Mel")
+    Graph(memory).entities.undo_alias("Mel")
     undone = memory.recall(Query("What did Mel paint?", vector=vector))
     assert undone.aliases == {}
     assert [hit.memory.id for hit in undone] == [
@@ -263,15 +264,15 @@ def test_an_alias_is_listed_undone_for_good_and_restored(
 ) -> None:
     memory = talking(FRIENDS)
     mel = SpeakerAlias("Mel", "Melanie", 2)
-    assert memory.entities.aliases() == (mel,)
-    memory.entities.undo_alias("mel")
-    memory.entities.undo_alias("Mel")
-    assert memory.entities.aliases() == (replace(mel, undone=True),)
+    assert Graph(memory).entities.aliases() == (mel,)
+    Graph(memory).entities.undo_alias("mel")
+    Graph(memory).entities.undo_alias("Mel")
+    assert Graph(memory).entities.aliases() == (replace(mel, undone=True),)
     assert memory.recall("What did Mel paint?").aliases == {}
     assert memory.recall("What did Carloine and Mel paint?").aliases == {"Carloine": "Caroline"}
-    memory.entities.undo_alias("Carloine")
-    assert SpeakerAlias("carloine", "Caroline", 0, undone=True) in memory.entities.aliases()
-    memory.entities.undo_alias("Mel", restore=True)
+    Graph(memory).entities.undo_alias("Carloine")
+    assert SpeakerAlias("carloine", "Caroline", 0, undone=True) in Graph(memory).entities.aliases()
+    Graph(memory).entities.undo_alias("Mel", restore=True)
     assert memory.recall("What did Mel and Carloine paint?").aliases == {"Mel": "Melanie"}
     with pytest.raises(InvalidArgument, match="one that was undone"):
-        memory.entities.undo_alias("Mel", restore=True)
+        Graph(memory).entities.undo_alias("Mel", restore=True)

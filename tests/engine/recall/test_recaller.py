@@ -10,14 +10,13 @@ import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
 from memorata.engine.embedding import Embedding
-from memorata.engine.graph import Graphs
 from memorata.engine.recall.query import Request
 from memorata.engine.recall.recaller import Recaller
 from memorata.engine.recipes import recipe
-from memorata.engine.write.names import NameIndex
 from memorata.model.errors import ModelCorrupt
 from memorata.model.query import Query, When
 from memorata.text import RuleAnchors, RuleClassifier
+from memorata_graph import Graph
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -43,9 +42,8 @@ def request(text: str, **changes: Any) -> Request:
 
 def recaller(memory: memorata.Engine) -> Recaller:
     meaning = Embedding(memory.embedder, memory.store)
-    graphs = Graphs(memory.store, NameIndex(memory.store, None))
     runtime = memory.runtime
-    return Recaller(runtime, meaning, RuleClassifier(), None, RuleAnchors(), graphs.at)
+    return Recaller(runtime, meaning, RuleClassifier(), None, RuleAnchors())
 
 
 def test_it_is_what_the_engine_answers() -> None:
@@ -63,7 +61,7 @@ def test_a_recall_as_of_a_time_walks_the_graph_of_then() -> None:
     with memorata.open(":memory:", embedder="lexical", clock=lambda: moment[0]) as memory:
         memory.remember("Anna is here", entities=["Anna"])
         old = memory.remember("The pump is blue", entities=["Unit 7"])
-        memory.entities.relate("Anna", "runs", "Unit 7", memory=old.id)
+        Graph(memory).entities.relate("Anna", "runs", "Unit 7", memory=old.id)
         moment[0] = NOW + timedelta(days=1)
         memory.correct(old.id, "The pump is red", entities=["Unit 7"])
         only_paths = {"graph": "paths", "vector_pool": 0}

@@ -25,6 +25,7 @@ from memorata.model.query import Query
 from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Entry
 from memorata.store.store import Store as ConcreteStore
+from memorata_graph import Graph
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -281,9 +282,9 @@ def test_another_word_is_refused(memory: Engine, bad: Any) -> None:
 
 def test_relations_of_the_earlier_memory_go_on(memory: Engine) -> None:
     said = memory.remember("Anna works at the bank")
-    memory.entities.relate("Anna", "works_at", "bank", memory=said.id)
+    Graph(memory).entities.relate("Anna", "works_at", "bank", memory=said.id)
     memory.remember("Anna works at the bank.")
-    assert len(memory.entities.relations("Anna")) == 1
+    assert len(Graph(memory).entities.relations("Anna")) == 1
 
 
 def test_contradictions_are_noted_and_nothing_else(memory: Engine) -> None:

@@ -15,6 +15,7 @@ from memorata.store.dialects import SqliteStore
 from memorata.store.entities import EntityRecord
 from memorata.text.entities import Extraction, Mention, RuleExtractor
 from memorata.text.known_names import Gazetteer
+from memorata_graph import Graph
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 NAMES = Names(
@@ -147,7 +148,7 @@ def test_a_batch_is_read_by_the_names_of_each_namespace(store: SqliteStore) -> N
 
 def test_a_question_that_begins_with_a_name_s_letters_mentions_nobody() -> None:
     with memorata.open(":memory:", embedder=None) as memory:
-        memory.entities.describe("Will", type="person")
+        Graph(memory).entities.describe("Will", type="person")
         for text in ("Will you come?", "I asked. Will they be late?", "Will the train be late?"):
             assert "Will" not in memory.remember(text).entities
         for text in ("Will drinks tea.", "I met Will.", "Will fixed the sink.", "Will you ask Will?"):

@@ -12,6 +12,7 @@ from memorata import Engine
 from memorata.engine.write.purge import SUMMARY_OF
 from memorata.model.errors import EntityNotFound, InvalidArgument, MemoryNotFound
 from memorata.model.memory import Source
+from memorata_graph import Graph
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -35,22 +36,22 @@ def filled(memory: Engine) -> None:
     memory.remember("In the evening marigold, of all people, sang.", id="lower")
     memory.remember("Tomasz drinks rooibos.", id="other")
     memory.remember("Marigolds grow in the garden.", id="flowers")
-    memory.entities.describe("Marigold", type="person", aliases=["Mari"], description="keeps quokkas")
-    memory.entities.relate("Marigold", "works_at", "Kelpline")
-    memory.entities.relate("Tomasz", "works_at", "Kelpline")
+    Graph(memory).entities.describe("Marigold", type="person", aliases=["Mari"], description="keeps quokkas")
+    Graph(memory).entities.relate("Marigold", "works_at", "Kelpline")
+    Graph(memory).entities.relate("Tomasz", "works_at", "Kelpline")
     memory.forget("lower")
 
 
 def test_about_tells_everything_by_any_name_and_hidden_ones_too(memory: Engine) -> None:
     filled(memory)
     for name in ("Marigold", "MARI"):
-        found = memory.entities.about(name)
+        found = Graph(memory).entities.about(name)
         assert [each.id for each in found.memories] == ["said", "own", "listed", "lower"]
         assert [each.memory_id for each in found.hidden] == ["lower"]
         assert [each.entity.description for each in found.entities] == ["keeps quokkas"]
         assert [(each.source, each.target) for each in found.relations] == [("Marigold", "Kelpline")]
     with pytest.raises(EntityNotFound):
-        memory.entities.about("nobody")
+        Graph(memory).entities.about("nobody")
 
 
 def test_a_purged_subject_leaves_no_byte(memory: Engine, tmp_path: Path) -> None:
@@ -58,7 +59,7 @@ def test_a_purged_subject_leaves_no_byte(memory: Engine, tmp_path: Path) -> None
     memory.recall("does Mari like quokkas and saxophones?")
     memory.recall("which flowers grow?")
     assert b"quokkas" in bytes_of(tmp_path)
-    removed = memory.entities.purge("Mari")
+    removed = Graph(memory).entities.purge("Mari")
     assert len(removed.memories) == 4
     assert sorted(each.id for each in memory.list(hidden=True).memories) == ["flowers", "other"]
     for trace in (b"oolong", b"quiet carriage", b"allergy", b"quokkas", b"sang", b"trains"):
@@ -66,19 +67,19 @@ def test_a_purged_subject_leaves_no_byte(memory: Engine, tmp_path: Path) -> None
     assert b"saxophones" not in bytes_of(tmp_path), "a question is about somebody, too"
     assert b"which flowers grow?" in bytes_of(tmp_path)
     with pytest.raises(EntityNotFound):
-        memory.entities.about("Mari")
-    assert [each.source for each in memory.entities.relations()] == ["Tomasz"]
+        Graph(memory).entities.about("Mari")
+    assert [each.source for each in Graph(memory).entities.relations()] == ["Tomasz"]
     assert memory.admin.check() == []
 
 
 def test_a_question_with_a_surname_alone_is_about_somebody_too(memory: Engine, tmp_path: Path) -> None:
     memory.remember("Anna Quokkaberg sails.")
     memory.remember("Tea is in the tin.")
-    memory.entities.describe("Anna Quokkaberg", aliases=["Zebedee the Brave"])
+    Graph(memory).entities.describe("Anna Quokkaberg", aliases=["Zebedee the Brave"])
     for question in ("does quokkaberg like it?", "was Zebedee here?", "where is the tea, and who was brave?"):
         memory.recall(question)
     memory.recall("what is in the tin?")
-    memory.entities.purge("Anna Quokkaberg")
+    Graph(memory).entities.purge("Anna Quokkaberg")
     asked = [each.query for each in memory.store.recalls.list("default")]
     assert asked == ["what is in the tin?", None, None, None]
     for trace in (b"quokkaberg", b"Quokkaberg", b"Zebedee"):
@@ -89,10 +90,10 @@ def test_what_was_only_declared_can_be_purged_and_no_late_log_brings_it_back(
     memory: Engine, tmp_path: Path
 ) -> None:
     memory.remember("Tea is in the tin.")
-    memory.entities.describe("Quokkaberg", type="person")
+    Graph(memory).entities.describe("Quokkaberg", type="person")
     with memorata.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as elsewhere:
         elsewhere.recall("where does Quokkaberg live?")
-        assert memory.entities.purge("Quokkaberg").memories == ()
+        assert Graph(memory).entities.purge("Quokkaberg").memories == ()
         assert memory.store.changes(0, 99)[-1].kind == "purge"
         elsewhere.recall_log.flush()
     assert memory.store.recalls.list("default") == []
@@ -159,15 +160,15 @@ def test_a_purged_namespace_leaves_no_byte_and_its_name_is_free(memory: Engine, 
             other.recall("oolong")
         for engine in (memory, elsewhere):
             assert engine.recall("oolong", namespace="acme/quokka").hits
-            assert engine.entities.get("Mari", namespace="acme/quokka").relations == 1
-            assert engine.graph.near(0, 0, namespace="acme/quokka") == ()
+            assert Graph(engine).entities.get("Mari", namespace="acme/quokka").relations == 1
+            assert Graph(engine).near(0, 0, namespace="acme/quokka") == ()
         assert memory.admin.purge_namespace("acme/quokka") == 606
         found = bytes_of(tmp_path)
         for trace in (b"quokka", b"oolong", b"Marigold", b"trains", b"Kelpline"):
             assert trace not in found
         for engine in (memory, elsewhere):
             assert engine.recall("oolong", namespace="acme/quokka").hits == ()
-            assert engine.entities.list(namespace="acme/quokka") == ()
+            assert Graph(engine).entities.list(namespace="acme/quokka") == ()
             assert list(engine.store.namespaces()) == ["default"]
             assert [each.id for each in engine.list().memories] == ["stays"]
         assert memory.admin.check() == []
@@ -175,10 +176,10 @@ def test_a_purged_namespace_leaves_no_byte_and_its_name_is_free(memory: Engine, 
         memory.remember("Marigold drinks water.", namespace="acme/quokka", place={"lat": 1, "lon": 1})
         for engine in (elsewhere, memory):
             assert len(engine.recall("Marigold", namespace="acme/quokka").hits) == 1
-            assert engine.entities.get("Marigold", namespace="acme/quokka").memories == 1
-            assert len(engine.graph.near(1, 1, namespace="acme/quokka")) == 1
+            assert Graph(engine).entities.get("Marigold", namespace="acme/quokka").memories == 1
+            assert len(Graph(engine).near(1, 1, namespace="acme/quokka")) == 1
             with pytest.raises(EntityNotFound):
-                engine.entities.get("Mari", namespace="acme/quokka")
+                Graph(engine).entities.get("Mari", namespace="acme/quokka")
         assert memory.admin.check() == []
 
 
@@ -187,4 +188,4 @@ def test_what_is_not_there_cannot_be_purged(memory: Engine) -> None:
         with pytest.raises(InvalidArgument, match="namespace"):
             memory.admin.purge_namespace(namespace)
     with pytest.raises(EntityNotFound):
-        memory.entities.purge("nobody")
+        Graph(memory).entities.purge("nobody")

@@ -9,6 +9,7 @@ import memorata
 from memorata import Engine
 from memorata.engine.write.drafts import cleaned
 from memorata.model.memory import Source
+from memorata_graph import Graph
 
 CARD = "4111 1111 1111 1111"
 SAID = f"My card is {CARD} and my password: swordfish"
@@ -48,9 +49,9 @@ def test_no_secret_is_kept_beside_memories_either(memory: Engine, tmp_path: Path
     memory.remember("Anna lives in Rome.", id="rome")
     memory.remember("Anna lives in Paris.", id="paris")
     memory.duplicates.resolve_contradiction("paris", "rome", contradicts=False, because=SAID, by=SAID)
-    described = memory.entities.describe("Anna", description=SAID, aliases=[f"card {CARD}"])
+    described = Graph(memory).entities.describe("Anna", description=SAID, aliases=[f"card {CARD}"])
     assert described.description == KEPT
-    assert memory.entities.relate("Anna", "pays_with", CARD).target == "[redacted: card number]"
+    assert Graph(memory).entities.relate("Anna", "pays_with", CARD).target == "[redacted: card number]"
     memory.recall(SAID)
     memory.recall("Where does Anna live?")
     asked = {each.query for each in memory.feedback.recalls()}

@@ -12,6 +12,7 @@ from memorata import Engine
 from memorata.model import InvalidArgument
 from memorata.model.errors import MemoryNotFound
 from memorata.model.query import When
+from memorata_graph import Graph
 
 ITEMS: list[dict[str, Any]] = [
     {"id": "rain", "content": "It rained in Lisbon.", "category": "weather"},
@@ -136,9 +137,9 @@ def test_times_may_be_texts_in_every_verb(memory: Engine) -> None:
     assert (kept.created_at, kept.valid_from) == (moment, moment)
     assert memory.update(kept.id, valid_to=after).valid_to == datetime(2027, 1, 1, tzinfo=UTC)
     assert memory.remember_many([{"content": "Bob moved.", "created_at": day}])[0].created_at == moment
-    relation = memory.entities.relate("Anna", "knows", "Bob", valid_from=day)
+    relation = Graph(memory).entities.relate("Anna", "knows", "Bob", valid_from=day)
     assert relation.valid_from == moment
-    assert not memory.entities.relations("Anna", as_of="2020-01-01")
+    assert not Graph(memory).entities.relations("Anna", as_of="2020-01-01")
     recalled = memory.recall(
         "who moved yesterday?", when=When(now="2026-05-08T12:00:00+02:00", since=day, until=after)
     )
@@ -147,7 +148,7 @@ def test_times_may_be_texts_in_every_verb(memory: Engine) -> None:
     assert recalled.period.start == datetime(2026, 5, 6, 22, tzinfo=UTC)
     assert not memory.recall("who moved?", when=When(as_of="2020-01-01")).hits
     assert memory.recall("who moved?", when=When(true_at="2026-06-01")).hits
-    assert len(memory.graph.timeline(start=day, end="2026-05-08")) == 2
+    assert len(Graph(memory).timeline(start=day, end="2026-05-08")) == 2
     assert memory.feedback.recalls(since="2020-01-01")
     assert memory.forget(filter={"created_at": {"<=": day}}, dry_run=True)
     with pytest.raises(InvalidArgument, match="add Z"):

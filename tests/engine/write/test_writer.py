@@ -14,6 +14,7 @@ from memorata import Engine, Place
 from memorata.engine.write.writer import UPDATABLE
 from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import Tier
+from memorata_graph import Graph
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -71,8 +72,8 @@ def test_what_is_changed_is_found_by_its_new_words_and_times(memory: Engine) -> 
     memory.remember("Nothing of the kind.")
     memory.update(said.id, tags=["museum"], entities=["Tate"], valid_from=datetime(2025, 8, 9, tzinfo=UTC))
     assert memory.recall("museum", recipe="balanced").hits[0].memory.id == said.id
-    assert [known.entity.name for known in memory.entities.list()] == ["Tate"]
-    assert [each.id for each in memory.graph.timeline("Tate")] == [said.id]
+    assert [known.entity.name for known in Graph(memory).entities.list()] == ["Tate"]
+    assert [each.id for each in Graph(memory).timeline("Tate")] == [said.id]
     listed = memory.list(filter={"tags": "museum", "valid_from": {">": "2025-01-01"}})
     assert [each.id for each in listed.memories] == [said.id]
     assert memory.admin.check() == []

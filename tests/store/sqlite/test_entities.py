@@ -12,6 +12,7 @@ from memorata.store.dialects import SqliteStore
 from memorata.store.entries import Terms
 from memorata.store.sqlite.session import SqliteSession
 from memorata.testing.samples import HERE, NOW, THERE, entry, words
+from memorata_graph import Graph
 
 
 def terms_of(memory: Memory) -> Terms:
@@ -96,11 +97,13 @@ def test_names_that_only_a_purged_memory_mentioned_are_in_no_file(tmp_path: Path
     with memorata.open(path, embedder="lexical", config={"durable": False}) as memory:
         said = memory.remember("x", entities=["zqanna"])
         memory.remember("y", entities=["Carl"])
-        memory.entities.describe("zqanna", type="zqkind", aliases=["zqalias"], description="zqabout " * 2000)
-        memory.entities.relate("zqanna", "zqtype", "zqben", memory=said.id)
-        memory.entities.describe("zqold", description="zqabout")
-        memory.entities.merge("zqanna", "zqold")
-        memory.entities.relate("Carl", "knows", "Dora")
+        Graph(memory).entities.describe(
+            "zqanna", type="zqkind", aliases=["zqalias"], description="zqabout " * 2000
+        )
+        Graph(memory).entities.relate("zqanna", "zqtype", "zqben", memory=said.id)
+        Graph(memory).entities.describe("zqold", description="zqabout")
+        Graph(memory).entities.merge("zqanna", "zqold")
+        Graph(memory).entities.relate("Carl", "knows", "Dora")
 
         def left() -> set[str]:
             bytes_ = b"".join(file.read_bytes() for file in tmp_path.iterdir())
@@ -108,14 +111,14 @@ def test_names_that_only_a_purged_memory_mentioned_are_in_no_file(tmp_path: Path
 
         assert left() == set(secrets)
         memory.purge(said.id)
-        assert [each.entity.name for each in memory.entities.list()] == ["Carl", "Dora"]
+        assert [each.entity.name for each in Graph(memory).entities.list()] == ["Carl", "Dora"]
         assert left() == set()
         assert memory.admin.check() == []
 
 
 def test_a_relation_that_is_taken_back_leaves_the_file_with_the_next_vacuum(tmp_path: Path) -> None:
     with memorata.open(tmp_path / "m.db", embedder="lexical", config={"durable": False}) as memory:
-        memory.entities.relate("zqanna", "zqknows", "zqben")
-        memory.entities.unrelate("zqanna", "zqknows", "zqben")
+        Graph(memory).entities.relate("zqanna", "zqknows", "zqben")
+        Graph(memory).entities.unrelate("zqanna", "zqknows", "zqben")
         memory.store.vacuum()
         assert b"zq" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())

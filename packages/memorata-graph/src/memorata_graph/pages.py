@@ -22,8 +22,11 @@ from starlette.responses import Response
 from memorata import Memory, Place
 from memorata.extend import frozen
 from memorata.extend.errors import InvalidArgument
-from memorata.extend.graph import LEVELS, MENTIONS, METHODS, NEXT, SUPERSEDES, FoundPath, Group, Nearby, Paths
+from memorata.extend.graph import MENTIONS, NEXT, SUPERSEDES
 from memorata.extend.model import checks, folded
+from memorata_graph.graph import Graph
+from memorata_graph.groups import LEVELS, METHODS
+from memorata_graph.results import FoundPath, Group, Nearby, Paths
 from memorata_graph.timeline_page import timeline
 from memorata_server.web import forms
 from memorata_server.web.context import PageContext, PageRoute, counted, excerpt
@@ -72,7 +75,7 @@ class Drawing:
         existing = forms.choices(context.engine)
         speakers, places = existing["speaker"].values, existing["place"].values
         for name, node in names.items():
-            declared = context.engine.entities.get(name).entity.type
+            declared = Graph(context.engine).entities.get(name).entity.type
             type_ = _TYPES.get(declared.lower(), "thing")
             if type_ == "thing":
                 type_ = "person" if name in speakers else "place" if name in places else "thing"
@@ -94,11 +97,11 @@ class Drawing:
 def explore(context: PageContext) -> Response:
     """Show the entities of the namespace, and the neighbourhood of one of them."""
     engine, values = context.engine, context.values
-    entities = engine.entities.list(limit=_MAX_ENTITIES)
+    entities = Graph(engine).entities.list(limit=_MAX_ENTITIES)
     entity = values.text("entity") or (entities[0].entity.name if entities else "")
     if not entity:
         return context.page("graph.html", entities=entities, about=None)
-    about = engine.entities.get(entity)
+    about = Graph(engine).entities.get(entity)
     answer, drawing = _explored(context, entity)
     to, nodes = values.text("to"), list(drawing.nodes.values())
     other_names = [node for node in nodes if node["kind"] == "name" and node["label"] != about.entity.name]
@@ -106,7 +109,7 @@ def explore(context: PageContext) -> Response:
         "graph.html",
         entities=entities,
         about=about,
-        relations=engine.entities.relations(entity),
+        relations=Graph(engine).entities.relations(entity),
         memories=[node for node in nodes if node["kind"] == "memory"],
         others=other_names,
         depth=_depth(context),
@@ -115,7 +118,7 @@ def explore(context: PageContext) -> Response:
         to=to,
         ways=answer.paths[:_MAX_WAYS] if to else (),
         shortest=_shortest(context),
-        hubs=engine.graph.hubs(limit=_MAX_HUBS),
+        hubs=Graph(engine).hubs(limit=_MAX_HUBS),
     )
 
 
@@ -169,7 +172,7 @@ def _explored(context: PageContext, start: str) -> tuple[Paths, Drawing]:
         memories = context.engine.store.get(context.namespace, ids) if ids else []
         counts = Counter(name for memory in memories for name in memory.entities)
         for mention, _ in counts.most_common(_MAX_ADDED):
-            name = context.engine.entities.get(mention).entity.name
+            name = Graph(context.engine).entities.get(mention).entity.name
             drawing.node(f"name:{name}", name, "name", context.url("/graph", entity=name))
             for memory in memories:
                 if mention in memory.entities:
@@ -184,9 +187,9 @@ def _depth(context: PageContext) -> int:
 def _ways(context: PageContext, start: str) -> Paths:
     types = None
     if not context.values.flag("turns"):
-        relation_types = {relation.type for relation in context.engine.entities.relations()}
+        relation_types = {relation.type for relation in Graph(context.engine).entities.relations()}
         types = [MENTIONS, *sorted(relation_types - set(_BUILTIN_TYPES))]
-    return context.engine.graph.paths(
+    return Graph(context.engine).paths(
         start, depth=_depth(context), types=types, nodes=_MAX_NODES, paths=_MAX_PATHS, seconds=_MAX_SECONDS
     )
 
@@ -197,7 +200,7 @@ def _shortest(context: PageContext) -> bool:
 
 def _route(context: PageContext, start: str, to: str) -> Paths:
     """Return the shortest way from one name to another, or all ways of so many steps."""
-    return context.engine.graph.paths(
+    return Graph(context.engine).paths(
         start,
         to=to,
         shortest=_shortest(context),
@@ -231,7 +234,7 @@ def communities(context: PageContext) -> Response:
     limit = values.whole("limit", 12, 1, 100)
     iterations = values.whole("iterations", 100 if method == "propagation" else 2, 1, 1000)
     resolution = values.number("resolution", 1.0) or 0.0
-    result = context.engine.graph.communities(
+    result = Graph(context.engine).communities(
         level=level, limit=limit, method=method, levels=levels, iterations=iterations, resolution=resolution
     )
     settings = {"method": method, "levels": levels, "iterations": iterations, "resolution": resolution}
@@ -324,7 +327,7 @@ def world(context: PageContext) -> Response:
     chosen = _chosen(context)
     near: tuple[Nearby, ...] = ()
     if chosen is not None:
-        near = context.engine.graph.near(chosen.lat, chosen.lon, limit=_MAX_NEAR)
+        near = Graph(context.engine).near(chosen.lat, chosen.lon, limit=_MAX_NEAR)
     precision = values.whole("precision", 7, 4, 8)
     window = around([memory.place for memory in page.memories if memory.place is not None])
     return context.page(
@@ -335,7 +338,7 @@ def world(context: PageContext) -> Response:
         chosen=chosen,
         near=near,
         precision=precision,
-        cells=context.engine.graph.cells(precision=precision),
+        cells=Graph(context.engine).cells(precision=precision),
         count=len(page.memories),
         all_shown=page.cursor is None,
         choices=forms.choices(context.engine),

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
+import memorata_graph
 from memorata.extend.errors import InvalidArgument
 from memorata_server.mcp.answers import Answer
 from memorata_server.mcp.arguments import Arguments, Name, Text, Word
@@ -170,7 +171,7 @@ def create_entities(engine: Engine, args: Entities) -> Answer:
         # The same words about another entity are another observation; about one they are left out above.
         engine.remember_many(items, duplicates="off")
         for entity in created:
-            engine.entities.describe(entity["name"], type=entity["entityType"])
+            memorata_graph.Graph(engine).entities.describe(entity["name"], type=entity["entityType"])
     return _answer({"entities": created}, created)
 
 
@@ -187,7 +188,7 @@ def create_relations(engine: Engine, args: Edges) -> Answer:
         for edge in dict.fromkeys(args.relations):
             relation = edge.as_dict()
             if _key(relation) not in existing:
-                engine.entities.relate(edge.from_, edge.relationType, edge.to)
+                memorata_graph.Graph(engine).entities.relate(edge.from_, edge.relationType, edge.to)
                 created.append(relation)
     return _answer({"relations": created}, created)
 
@@ -308,7 +309,7 @@ def _observations(engine: Engine, names: Collection[str]) -> dict[str, list[str]
 def _relations(engine: Engine, nodes: Iterable[str]) -> list[Json]:
     spelled = {_folded(name): name for name in nodes}
     relations = {}
-    for edge in engine.entities.relations():
+    for edge in memorata_graph.Graph(engine).entities.relations():
         ends = spelled.get(_folded(edge.source)), spelled.get(_folded(edge.target))
         if ends[0] is not None and ends[1] is not None:
             relation = _relation(ends[0], ends[1], edge.type)
@@ -331,7 +332,7 @@ def _subgraph(engine: Engine, nodes: Mapping[str, Memory], names: Collection[str
 
 
 def _unrelate(engine: Engine, relation: Json) -> None:
-    engine.entities.unrelate(relation["from"], relation["relationType"], relation["to"])
+    memorata_graph.Graph(engine).entities.unrelate(relation["from"], relation["relationType"], relation["to"])
 
 
 def _memories(engine: Engine, filter: Json) -> Iterator[Memory]:

@@ -8,9 +8,11 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query
 from pydantic import BaseModel, Field
 
-from memorata.extend import json as codec
-from memorata.extend.graph import FoundPath, PathStep, PlaceCell, SpeakerAlias
-from memorata.extend.json import Json, plain
+from memorata.extend.json import Json, memories_json, plain, relation_json
+from memorata_graph import codec
+from memorata_graph.entities import SpeakerAlias
+from memorata_graph.graph import Graph
+from memorata_graph.results import FoundPath, PathStep, PlaceCell
 from memorata_server import answers
 from memorata_server.http.context import (
     ReadContext,
@@ -264,47 +266,47 @@ def list_entities(
     context: ReadContext, prefix: Name = "", limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50
 ) -> Json:
     """List the entities of the namespace."""
-    entities = context.engine.entities.list(prefix=prefix, limit=limit)
+    entities = Graph(context.engine).entities.list(prefix=prefix, limit=limit)
     return {"entities": list(map(codec.entity_json, entities))}
 
 
 @write_route(router.post, "/entities/merge", EntityAnswer, UPDATE)
 def merge_entities(context: WriteContext, body: MergeRequest) -> Json:
     """Read one name as another from now on."""
-    return codec.entity_json(context.engine.entities.merge(body.keep, body.other))
+    return codec.entity_json(Graph(context.engine).entities.merge(body.keep, body.other))
 
 
 @write_route(router.post, "/entities/undo_merge", EntityAnswer, UPDATE)
 def undo_merge(context: WriteContext, body: UndoMergeRequest) -> Json:
     """Undo a merge: the name stands for itself again."""
-    context.engine.entities.undo_merge(body.name)
-    return codec.entity_json(context.engine.entities.get(body.name))
+    Graph(context.engine).entities.undo_merge(body.name)
+    return codec.entity_json(Graph(context.engine).entities.get(body.name))
 
 
 @read_route(router.get, "/entities/aliases", AliasesAnswer, SEARCH)
 def list_aliases(context: ReadContext) -> Json:
     """List the nicknames of speakers that queries are expanded by, and the undone ones."""
-    return {"aliases": plain(context.engine.entities.aliases())}
+    return {"aliases": plain(Graph(context.engine).entities.aliases())}
 
 
 @write_route(router.post, "/entities/undo_alias", AliasesAnswer, UPDATE)
 def undo_alias(context: WriteContext, body: UndoAliasRequest) -> Json:
     """Let a nickname or a misspelt name stand for itself in queries, or no longer."""
-    context.engine.entities.undo_alias(body.word, restore=body.restore)
-    return {"aliases": plain(context.engine.entities.aliases())}
+    Graph(context.engine).entities.undo_alias(body.word, restore=body.restore)
+    return {"aliases": plain(Graph(context.engine).entities.aliases())}
 
 
 @read_route(router.get, "/entities/{name:path}", EntityAnswer, SEARCH)
 def get_entity(context: ReadContext, name: EntityName) -> Json:
     """Return what is known about one entity, by any of its names."""
-    return codec.entity_json(context.engine.entities.get(name))
+    return codec.entity_json(Graph(context.engine).entities.get(name))
 
 
 @write_route(router.put, "/entities/{name:path}", EntityAnswer, UPDATE)
 def describe_entity(context: WriteContext, name: EntityName, body: EntityUpdate) -> Json:
     """Describe an entity; a new name becomes one."""
-    context.engine.entities.describe(name, **body.set_fields())
-    return codec.entity_json(context.engine.entities.get(name))
+    Graph(context.engine).entities.describe(name, **body.set_fields())
+    return codec.entity_json(Graph(context.engine).entities.get(name))
 
 
 @read_route(router.get, "/relations", RelationsAnswer, SEARCH)
@@ -315,8 +317,8 @@ def list_relations(
     limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 100,
 ) -> Json:
     """Return the relations that hold."""
-    relations = context.engine.entities.relations(entity, as_of=as_of)
-    return {"relations": list(map(codec.relation_json, relations[:limit])), "more": len(relations) > limit}
+    relations = Graph(context.engine).entities.relations(entity, as_of=as_of)
+    return {"relations": list(map(relation_json, relations[:limit])), "more": len(relations) > limit}
 
 
 @write_route(router.post, "/relations", RelationAnswer, CREATE, status=201)
@@ -324,19 +326,19 @@ def relate(context: WriteContext, body: NewRelation) -> Json:
     """Relate two entities; a relation that exists gets the new weight and end."""
     fields = body.set_fields()
     ends = fields.pop("subject"), fields.pop("type"), fields.pop("object")
-    return codec.relation_json(context.engine.entities.relate(*ends, **fields))
+    return relation_json(Graph(context.engine).entities.relate(*ends, **fields))
 
 
 @write_route(router.delete, "/relations", answers.RemovedAnswer, DELETE)
 def unrelate(context: WriteContext, subject: Name, type: Name, object: Name) -> Json:
     """Remove every relation of a type from one entity to another."""
-    return {"removed": context.engine.entities.unrelate(subject, type, object)}
+    return {"removed": Graph(context.engine).entities.unrelate(subject, type, object)}
 
 
 @read_route(router.get, "/about", AboutAnswer)
 def about(context: ReadContext, entity: EntityQuery, text: InTexts = False) -> Json:
     """Return everything about a person or a thing that is known."""
-    return codec.about_json(context.engine.entities.about(entity, text=text))
+    return codec.about_json(Graph(context.engine).entities.about(entity, text=text))
 
 
 @read_route(router.delete, "/about", EntityPurgeAnswer, DELETE)
@@ -344,7 +346,7 @@ def purge_entity(
     context: UnkeyedAdminContext, entity: EntityQuery, text: InTexts = False, dry_run: DryRun = False
 ) -> Json:
     """Remove everything about a person or a thing that is known. This cannot be undone, and takes a while."""
-    about = context.engine.entities.purge(entity, text=text, dry_run=dry_run)
+    about = Graph(context.engine).entities.purge(entity, text=text, dry_run=dry_run)
     if dry_run:
         return {"removed": 0, "would_remove": len(about.memories)}
     context.server.jobs.forget(context.namespace)
@@ -373,7 +375,7 @@ def find_paths(
     as_of: AsOf = None,
 ) -> Json:
     """Return the ways that lead from an entity through relations and memories."""
-    found = context.engine.graph.paths(
+    found = Graph(context.engine).paths(
         start,
         to=to,
         depth=depth,
@@ -397,7 +399,7 @@ def list_communities(
     limit: Limit = 10,
     seed: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     method: Annotated[
-        Literal["propagation", "leiden"], Query(description="leiden needs the extra `communities`.")
+        Literal["propagation", "leiden"], Query(description="leiden needs memorata-graph[leiden].")
     ] = "propagation",
     levels: Annotated[int, Query(ge=1, le=20, description="How many levels propagation makes.")] = 3,
     iterations: Annotated[
@@ -410,7 +412,7 @@ def list_communities(
     as_of: AsOf = None,
 ) -> Json:
     """Return the groups of memories and entities that hang together."""
-    found = context.engine.graph.communities(
+    found = Graph(context.engine).communities(
         level=level,
         limit=limit,
         seed=seed,
@@ -420,7 +422,7 @@ def list_communities(
         resolution=resolution,
         as_of=as_of,
     )
-    graph = context.engine.graph
+    graph = Graph(context.engine)
     parts = graph.partitions(partitions, seed=seed, as_of=as_of) if partitions else ()
     return codec.communities_json(found) | {"partitions": [list(part) for part in parts]}
 
@@ -436,7 +438,7 @@ def list_hubs(
     as_of: AsOf = None,
 ) -> Json:
     """Return the entities of the highest PageRank."""
-    hubs = context.engine.graph.hubs(
+    hubs = Graph(context.engine).hubs(
         limit=limit,
         direction=direction,
         damping=damping,
@@ -455,7 +457,7 @@ def list_cells(
     as_of: AsOf = None,
 ) -> Json:
     """Return the grid cells in which memories are, those with the most memories first."""
-    return {"cells": plain(context.engine.graph.cells(precision=precision, limit=limit, as_of=as_of))}
+    return {"cells": plain(Graph(context.engine).cells(precision=precision, limit=limit, as_of=as_of))}
 
 
 @read_route(router.get, "/timeline", answers.MemoriesAnswer, SEARCH)
@@ -469,10 +471,10 @@ def timeline(
     as_of: AsOf = None,
 ) -> Json:
     """Return memories in the order in which what they tell happened."""
-    memories = context.engine.graph.timeline(
+    memories = Graph(context.engine).timeline(
         entity, start=start, end=end, limit=limit, newest_first=newest_first, as_of=as_of
     )
-    return codec.memories_json(memories)
+    return memories_json(memories)
 
 
 @read_route(router.get, "/near", NearAnswer, SEARCH)
@@ -485,7 +487,7 @@ def near(
     as_of: AsOf = None,
 ) -> Json:
     """Return the memories and the entities that were nearest to a point, and how far each was."""
-    graph = context.engine.graph
+    graph = Graph(context.engine)
     memories = graph.near(lat, lon, radius, limit=limit, as_of=as_of)
     entities = graph.near_entities(lat, lon, radius, limit=limit)
     return {

@@ -10,11 +10,12 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata.extend import frozen
-from memorata_server.web import forms
+from memorata_graph.graph import Graph
 from memorata_server.web.context import PageContext, day
 
 _MAX_COUNTED: Final = 10_000
 _MAX_SHOWN: Final = 60
+_MAX_NAMES: Final = 60
 _HEIGHT: Final = 60.0
 _HOURS_OF_A_YEAR: Final = 8_766
 _UNITS: Final = (
@@ -48,7 +49,7 @@ def timeline(context: PageContext) -> Response:
     values = context.values
     entity = values.text("entity") or None
     start, end = values.instant("start"), values.instant("end", end=True)
-    memories = context.engine.graph.timeline(
+    memories = Graph(context.engine).timeline(
         entity, start=start, end=end, limit=_MAX_COUNTED, newest_first=True
     )
     page = values.whole("page", 0)
@@ -67,7 +68,7 @@ def timeline(context: PageContext) -> Response:
         all_counted=len(memories) < _MAX_COUNTED,
         fields=fields,
         entity=entity or "",
-        names=forms.entity_names(context.engine),
+        names=[each.entity.name for each in Graph(context.engine).entities.list(limit=_MAX_NAMES)],
         remembered=context.remembered,
         today=context.now,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from pydantic import Field
 
+import memorata_graph
 from memorata.extend.quoting import row
 from memorata_server.mcp.answers import DEFAULT_BUDGET, Answer, Row, memory_row, within_budget
 from memorata_server.mcp.arguments import Arguments, Budget, Id, Limit, Name, Time, Word
@@ -14,8 +15,8 @@ from memorata_server.mcp.tools import counted, tool
 
 if TYPE_CHECKING:
     from memorata import Engine
-    from memorata.extend.graph import KnownEntity
     from memorata.extend.model import Relation
+    from memorata_graph.results import KnownEntity
 
 
 class Relate(Arguments):
@@ -59,7 +60,7 @@ def relate(engine: Engine, args: Relate) -> Answer:
     from memorata.extend.model import folded
 
     try:
-        around = engine.entities.relations(args.subject)
+        around = memorata_graph.Graph(engine).entities.relations(args.subject)
     except EntityNotFound:
         around = ()
     existing = {
@@ -68,7 +69,7 @@ def relate(engine: Engine, args: Relate) -> Answer:
     }
     if (folded(args.subject), args.type, folded(args.object), args.memory, args.valid_from) in existing:
         return Answer("That is known already; nothing was changed.")
-    engine.entities.relate(
+    memorata_graph.Graph(engine).entities.relate(
         args.subject, args.type, args.object, memory=args.memory, valid_from=args.valid_from
     )
     return Answer("Noted. explore shows it with everything else that is known about either.")
@@ -86,9 +87,9 @@ def explore(engine: Engine, args: Explore) -> Answer:
         if args.to is not None:
             raise NotGiven("entity", "together with to: the two to connect")
         if args.hubs:
-            hubs = [Row(row(asdict(hub))) for hub in engine.graph.hubs(limit=args.limit)]
+            hubs = [Row(row(asdict(hub))) for hub in memorata_graph.Graph(engine).hubs(limit=args.limit)]
             return within_budget("What most leads to, by PageRank.", hubs, args.budget)
-        entities = engine.entities.list(limit=args.limit)
+        entities = memorata_graph.Graph(engine).entities.list(limit=args.limit)
         if not entities:
             return Answer("No entity is known yet. remember something first.")
         rows = [entity_row(entity) for entity in entities]
@@ -99,7 +100,7 @@ def explore(engine: Engine, args: Explore) -> Answer:
 
 
 def _connections(engine: Engine, entity: str, to: str, args: Explore) -> Answer:
-    paths = engine.graph.paths(entity, to=to, depth=args.depth, paths=args.limit)
+    paths = memorata_graph.Graph(engine).paths(entity, to=to, depth=args.depth, paths=args.limit)
     if not paths.paths:
         return Answer(f"No connection of up to {args.depth} steps is known between the two.")
     rows = []
@@ -117,9 +118,9 @@ def _connections(engine: Engine, entity: str, to: str, args: Explore) -> Answer:
 
 
 def _surroundings(engine: Engine, entity: str, args: Explore) -> Answer:
-    record = engine.entities.get(entity)
-    relations = engine.entities.relations(entity)
-    newest = engine.graph.timeline(entity, limit=args.limit, newest_first=True)
+    record = memorata_graph.Graph(engine).entities.get(entity)
+    relations = memorata_graph.Graph(engine).entities.relations(entity)
+    newest = memorata_graph.Graph(engine).timeline(entity, limit=args.limit, newest_first=True)
     rows = [entity_row(record), *map(relation_row, relations[-args.limit :])]
     rows += [memory_row(memory) for memory in newest]
     counts = (
@@ -132,7 +133,7 @@ def _surroundings(engine: Engine, entity: str, args: Explore) -> Answer:
 
 def entity_row(record: KnownEntity) -> Row:
     """Return an entity as a row of data."""
-    from memorata.extend.json import entity_json
+    from memorata_graph.codec import entity_json
 
     return Row(row(entity_json(record)))
 

@@ -8,6 +8,7 @@ import pytest
 
 from memorata import Engine
 from memorata.extend.recall import tokens
+from memorata_graph import Graph
 from memorata_graph.reference import INSTRUCTIONS
 from memorata_graph.reference import TOOLS as REFERENCE
 from memorata_graph.tools import TOOLS
@@ -84,8 +85,8 @@ def people(engine: Engine) -> Engine:
     engine.remember("Anna Keller prefers green tea.", category="preference", tags=("drinks",), id="tea")
     engine.remember("Bob Moss moved to Lisbon.", id="lisbon")
     engine.remember("Anna Keller met Bob Moss at the tea house.", id="met")
-    engine.entities.relate("Anna Keller", "works_at", "Bank", memory="met")
-    engine.entities.relate("Bank", "located_in", "Lisbon")
+    Graph(engine).entities.relate("Anna Keller", "works_at", "Bank", memory="met")
+    Graph(engine).entities.relate("Bank", "located_in", "Lisbon")
     return engine
 
 
@@ -119,7 +120,7 @@ def test_one_is_shown_with_its_relations_and_newest_memories(people: Engine, say
 
 
 def test_one_that_no_memory_speaks_of_is_shown_by_its_relations(people: Engine, say: Say) -> None:
-    people.entities.relate("Ada", "knows", "Babbage")
+    Graph(people).entities.relate("Ada", "knows", "Babbage")
     said = say("explore", entity="Babbage")
     assert said.startswith("What is known: 1 relation, 0 memories.\n")
     assert [row["type"] for row in data(said)] == ["thing", "knows"]
@@ -144,15 +145,15 @@ def test_a_name_that_nobody_has_is_told_with_those_like_it(people: Engine, fail:
 
 
 def test_a_relation_is_noted_once_and_said_again_changes_nothing(engine: Engine, say: Say) -> None:
-    engine.entities.relate("Anna", "works_at", "Bank", weight=3)
+    Graph(engine).entities.relate("Anna", "works_at", "Bank", weight=3)
     assert "known already" in say("relate", subject="anna", type="works_at", object="BANK")
-    assert [each.weight for each in engine.entities.relations()] == [3.0]
+    assert [each.weight for each in Graph(engine).entities.relations()] == [3.0]
     said = engine.remember("Anna joined the bank in May.")
     wanted: dict[str, Any] = {"subject": "Anna", "type": "works_at", "object": "Bank"}
     later = {**wanted, "memory": said.id, "valid_from": "2026-05-01T00:00:00Z"}
     assert "Noted" in say("relate", **later)
     assert "known already" in say("relate", **later)
-    assert [each.asserted_by for each in engine.entities.relations()] == [None, said.id]
+    assert [each.asserted_by for each in Graph(engine).entities.relations()] == [None, said.id]
     assert "Noted" in say("relate", subject="Zoe", type="knows", object="Max")
 
 

@@ -9,9 +9,10 @@ from mcp import Client
 
 from memorata.engine import Engine
 from memorata.model.errors import InvalidArgument
+from memorata_graph import Graph
 from memorata_graph.reference import TOOLS
 
-Graph = Callable[..., Any]
+Tools = Callable[..., Any]
 ANNA, BOB, BANK = (
     {"name": "Anna", "entityType": "person", "observations": ["Likes green tea", "Works with Bob"]},
     {"name": "Bob", "entityType": "person", "observations": []},
@@ -23,7 +24,7 @@ def edge(source: str, type_: str, target: str) -> dict[str, str]:
     return {"from": source, "to": target, "relationType": type_}
 
 
-def tools_of(engine: Engine) -> Graph:
+def tools_of(engine: Engine) -> Tools:
     """Return what calls a tool by its name, and returns the data of its answer."""
     tools = {tool.name: tool for tool in TOOLS}
 
@@ -34,7 +35,7 @@ def tools_of(engine: Engine) -> Graph:
 
 
 @pytest.fixture
-def graph(engine: Engine) -> Graph:
+def graph(engine: Engine) -> Tools:
     call = tools_of(engine)
     call("create_entities", entities=[ANNA, BOB])
     call("create_entities", entities=[BANK])
@@ -42,14 +43,14 @@ def graph(engine: Engine) -> Graph:
     return call
 
 
-def test_the_whole_graph_is_told_in_the_order_of_creation(graph: Graph) -> None:
+def test_the_whole_graph_is_told_in_the_order_of_creation(graph: Tools) -> None:
     assert graph("read_graph") == {
         "entities": [ANNA, BOB, BANK],
         "relations": [edge("Anna", "works_at", "Bank"), edge("Anna", "knows", "Bob")],
     }
 
 
-def test_what_exists_is_passed_over(graph: Graph) -> None:
+def test_what_exists_is_passed_over(graph: Tools) -> None:
     before = graph("read_graph")
     robot = {"name": "Anna", "entityType": "robot", "observations": ["x"]}
     assert graph("create_entities", entities=[robot]) == {"entities": []}
@@ -69,7 +70,7 @@ def test_what_exists_is_passed_over(graph: Graph) -> None:
     assert [each["addedObservations"] for each in added] == [["b"], []]
 
 
-def test_two_entities_may_have_the_same_observation(graph: Graph) -> None:
+def test_two_entities_may_have_the_same_observation(graph: Tools) -> None:
     same = ["Likes green tea"]
     graph("add_observations", observations=[{"entityName": "Bob", "contents": same}])
     new = [{"name": name, "entityType": "person", "observations": same} for name in ("Zoe", "Ida")]
@@ -79,7 +80,7 @@ def test_two_entities_may_have_the_same_observation(graph: Graph) -> None:
     assert told["Anna"] == ["Likes green tea", "Works with Bob"]
 
 
-def test_observations_and_relations_need_entities_that_exist(graph: Graph) -> None:
+def test_observations_and_relations_need_entities_that_exist(graph: Tools) -> None:
     before = graph("read_graph")
     new = [{"entityName": name, "contents": ["new"]} for name in ("Anna", "Nobody")]
     with pytest.raises(InvalidArgument, match="entityName must be the name of an entity that exists"):
@@ -90,7 +91,7 @@ def test_observations_and_relations_need_entities_that_exist(graph: Graph) -> No
     assert graph("read_graph") == before
 
 
-def test_nodes_are_opened_with_their_relations(graph: Graph) -> None:
+def test_nodes_are_opened_with_their_relations(graph: Tools) -> None:
     opened = graph("open_nodes", names=["Bob", "Nobody"])
     assert opened == {"entities": [BOB], "relations": [edge("Anna", "knows", "Bob")]}
 
@@ -105,16 +106,16 @@ def test_nodes_are_opened_with_their_relations(graph: Graph) -> None:
         ("zebra", []),
     ],
 )
-def test_nodes_are_found_by_name_type_and_observation(graph: Graph, query: str, names: list[str]) -> None:
+def test_nodes_are_found_by_name_type_and_observation(graph: Tools, query: str, names: list[str]) -> None:
     assert [each["name"] for each in graph("search_nodes", query=query)["entities"]] == names
 
 
-def test_a_question_in_words_finds_what_no_substring_would(graph: Graph) -> None:
+def test_a_question_in_words_finds_what_no_substring_would(graph: Tools) -> None:
     assert ANNA in graph("search_nodes", query="which tea is green?")["entities"]
     assert len(graph("search_nodes", query="")["entities"]) == 3
 
 
-def test_what_is_deleted_is_gone_from_the_graph_and_from_recall(graph: Graph, engine: Engine) -> None:
+def test_what_is_deleted_is_gone_from_the_graph_and_from_recall(graph: Tools, engine: Engine) -> None:
     unwanted = [{"entityName": "Anna", "observations": ["Likes green tea", "never said"]}]
     edges = [edge("Anna", "knows", "Bob"), edge("Bob", "knows", "Anna")]
     assert "1 of 2 observations" in graph("delete_observations", deletions=unwanted)["message"]
@@ -123,7 +124,7 @@ def test_what_is_deleted_is_gone_from_the_graph_and_from_recall(graph: Graph, en
     assert "1 of 2 entities" in graph("delete_entities", entityNames=["Bank", "Nobody"])["message"]
     left = {"entities": [{**ANNA, "observations": ["Works with Bob"]}, BOB], "relations": []}
     assert graph("read_graph") == left
-    assert engine.entities.relations() == ()
+    assert Graph(engine).entities.relations() == ()
     for nothing in (
         graph("delete_entities", entityNames=[]),
         graph("delete_observations", deletions=[]),
@@ -133,7 +134,7 @@ def test_what_is_deleted_is_gone_from_the_graph_and_from_recall(graph: Graph, en
     assert graph("read_graph") == left
 
 
-def test_a_deleted_entity_can_be_created_anew(graph: Graph) -> None:
+def test_a_deleted_entity_can_be_created_anew(graph: Tools) -> None:
     graph("delete_entities", entityNames=["Bob"])
     dog = {"name": "Bob", "entityType": "dog", "observations": ["Barks"]}
     assert graph("create_entities", entities=[dog]) == {"entities": [dog]}
@@ -144,7 +145,7 @@ def test_a_deleted_entity_can_be_created_anew(graph: Graph) -> None:
 def test_observations_are_memories_like_any_other(engine: Engine) -> None:
     (hit, *_) = engine.recall("green tea").hits
     assert (hit.memory.content, hit.memory.entities[0]) == ("Likes green tea", "Anna")
-    assert engine.entities.get("Anna").entity.type == "person"
+    assert Graph(engine).entities.get("Anna").entity.type == "person"
 
 
 @pytest.mark.untraced

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from memorata.engine import Engine
-from memorata.engine.graph.communities import FoundPath, PathStep
+from memorata_graph import Graph
 from memorata_graph.pages import drawn
+from memorata_graph.results import FoundPath, PathStep
 from memorata_server.jobs import Jobs
 from memorata_server.testing import TestClient
 from memorata_server.web.app import create_pages
@@ -17,7 +18,7 @@ NOW = datetime(2026, 5, 20, tzinfo=UTC)
 
 
 def test_the_most_mentioned_comes_first_without_a_question(client: TestClient, engine: Engine) -> None:
-    first = engine.entities.list(limit=1)[0].entity.name
+    first = Graph(engine).entities.list(limit=1)[0].entity.name
     assert f"<h2><bdi>{first}</bdi></h2>" in client.get("/graph").text
 
 
@@ -31,7 +32,7 @@ def test_the_list_beside_shows_names_and_memories(client: TestClient) -> None:
 
 
 def test_hubs_are_listed(client: TestClient, engine: Engine) -> None:
-    first = engine.graph.hubs(limit=1)[0].entity
+    first = Graph(engine).hubs(limit=1)[0].entity
     page = client.get("/graph").text
     assert f'href="/graph?entity={first}"' in page[page.index('id="hubs"') :]
 
@@ -70,7 +71,7 @@ def test_somebody_with_more_memories_than_fit_still_has_names_around_them(
 
 
 def test_relations_are_followed_and_listed_in_their_direction(client: TestClient, engine: Engine) -> None:
-    engine.entities.relate("Anna", "works_at", "Bank of England")
+    Graph(engine).entities.relate("Anna", "works_at", "Bank of England")
     data = client.get("/graph/data?entity=Bank+of+England&depth=1").json()
     assert [(edge["source"], edge["label"]) for edge in data["edges"]] == [("name:Anna", "works_at")]
     page = client.get("/graph?entity=Anna").text
@@ -109,9 +110,9 @@ def test_an_empty_memory_says_what_to_do(empty: Engine) -> None:
 
 
 def test_names_have_a_kind(client: TestClient, engine: Engine) -> None:
-    engine.entities.describe("Anna", type="person")
-    engine.entities.describe("Bank of England", type="company")
-    engine.entities.relate("Anna", "works_at", "Bank of England")
+    Graph(engine).entities.describe("Anna", type="person")
+    Graph(engine).entities.describe("Bank of England", type="company")
+    Graph(engine).entities.relate("Anna", "works_at", "Bank of England")
     assert '<p class="byline">person · ' in client.get("/graph?entity=Anna").text
     found = client.get("/graph/data?entity=Anna").json()
     kinds = {node["label"]: node["type"] for node in found["nodes"] if node["kind"] == "name"}
@@ -125,16 +126,16 @@ def test_names_have_a_kind(client: TestClient, engine: Engine) -> None:
 
 
 def test_the_way_from_one_name_to_another(client: TestClient, engine: Engine) -> None:
-    engine.entities.relate("Lisbon", "in", "Portugal")
+    Graph(engine).entities.relate("Lisbon", "in", "Portugal")
     page = client.get("/graph?entity=Anna&to=Portugal").text
     assert "The shortest way to <bdi>Portugal</bdi>" in page
-    (way,) = engine.graph.paths("Anna", to="Portugal", shortest=True).paths
+    (way,) = Graph(engine).paths("Anna", to="Portugal", shortest=True).paths
     assert way.cost is not None
     assert f"cost {way.cost:.2f}" in page
     drawn = client.get("/graph/data?entity=Anna&to=Portugal").json()["nodes"]
     assert {node["label"] for node in drawn if node["kind"] == "name"} == {"Anna", "Lisbon", "Portugal"}
     every = client.get("/graph?entity=Anna&to=Portugal&ways=all&depth=4").text
-    assert every.count('class="way"') == len(engine.graph.paths("Anna", to="Portugal", depth=4).paths)
+    assert every.count('class="way"') == len(Graph(engine).paths("Anna", to="Portugal", depth=4).paths)
     assert "None leads there" in client.get("/graph?entity=Anna&to=<em>Name</em>").text
     assert client.get("/graph?entity=Anna&to=Nowhere").status_code == 404
 
@@ -148,7 +149,7 @@ def test_markup_in_a_name_is_text(client: TestClient) -> None:
 
 
 def test_groups_are_those_of_the_engine(client: TestClient, engine: Engine) -> None:
-    found = engine.graph.communities(limit=12, level=1)
+    found = Graph(engine).communities(limit=12, level=1)
     assert found.groups
     page = client.get("/communities").text
     assert page.count('<section class="panel"') == len(found.groups)
@@ -195,7 +196,7 @@ class Model:
 
 def test_what_a_model_writes_is_shown_and_labelled(client: TestClient, engine: Engine) -> None:
     assert "written by" not in client.get("/communities").text
-    engine._summaries = Model()
+    engine.summaries = Model()
     page = TestClient(create_pages(engine), base_url="http://localhost").get("/communities?level=0").text
     assert "They travel a lot." in page
     assert "written by chat:tiny" in page

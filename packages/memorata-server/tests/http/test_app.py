@@ -10,6 +10,7 @@ import pytest
 from memorata import Engine, MemorataError
 from memorata.engine.access import ApiKeys
 from memorata.model import checks
+from memorata_graph import Graph
 from memorata_server.testing import TestClient
 
 SECRET = "the vault opens with marmalade"
@@ -75,7 +76,7 @@ def routes(client: TestClient) -> list[tuple[str, str]]:
 def secret(engine: Engine) -> str:
     """Something in a namespace that is somebody else's; its id."""
     said = engine.remember(SECRET, namespace=THERE, id="secret-id", entities=["Vera", "Otto"])
-    engine.entities.relate("Vera", "knows", "Otto", namespace=THERE)
+    Graph(engine).entities.relate("Vera", "knows", "Otto", namespace=THERE)
     engine.remember("mine", namespace=MINE)
     return said.id
 

@@ -139,16 +139,16 @@ def test_the_work_that_is_told_of_is_what_goes_on_now(
         return next(line.split()[1] for line in lines if line.startswith("memorata_http_work "))
 
     assert at_work() == "0.0"
-    begun, go, entities = threading.Event(), threading.Event(), engine.entities.list
+    begun, go, listed = threading.Event(), threading.Event(), engine.list
 
     def slow(**options: Any) -> Any:
         begun.set()
         go.wait(60)
-        return entities(**options)
+        return listed(**options)
 
-    monkeypatch.setattr(type(engine.entities), "list", staticmethod(slow))
+    monkeypatch.setattr(type(engine), "list", staticmethod(slow))
     with ThreadPoolExecutor(1) as somebody:
-        asking = somebody.submit(client.get, "/v1/entities")
+        asking = somebody.submit(client.get, "/v1/memories")
         assert begun.wait(60)
         assert at_work() == "1.0"
         go.set()

@@ -11,6 +11,7 @@ from memorata import Engine
 from memorata.engine.access import ApiKeys
 from memorata.service.formats.record import Record
 from memorata.service.transfer import Importer
+from memorata_graph import Graph
 from memorata_server.http import namespaces as transfer
 from memorata_server.http.app import create_api
 from memorata_server.http.context import json_lines
@@ -25,9 +26,9 @@ def filled(engine: Engine) -> None:
     engine.remember("Anna lives in Lisbon", id="m2", supersedes=["m1"])
     engine.remember("Bob likes tea", id="m3", metadata={"a": [1, "ü"]}, tags=["tea"])
     engine.forget("m3")
-    engine.entities.describe("Anna", type="person", aliases=["Annie"])
-    engine.entities.relate("Anna", "knows", "Bob", memory="m2", weight=2.0)
-    engine.entities.merge("Bob", "Lisbon")
+    Graph(engine).entities.describe("Anna", type="person", aliases=["Annie"])
+    Graph(engine).entities.relate("Anna", "knows", "Bob", memory="m2", weight=2.0)
+    Graph(engine).entities.merge("Bob", "Lisbon")
 
 
 def rows(text: str) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import pytest
 
 from memorata.engine import Engine
 from memorata.engine.recall.result import tokens
+from memorata_graph import Graph
 from memorata_server.mcp.answers import InvalidToolArguments
 from memorata_server.mcp.tools import OWN_TOOLS, Tool
 
@@ -214,7 +215,7 @@ def id_in(text: str) -> str:
 
 
 def test_what_is_remembered_is_kept_with_everything_that_was_said(engine: Engine, say: Say) -> None:
-    engine.entities.describe("Anna", type="person")
+    Graph(engine).entities.describe("Anna", type="person")
     said = say(
         "remember",
         content="Anna Keller prefers green tea.",

@@ -25,6 +25,7 @@ from memorata.engine.access import ApiKeys
 from memorata.model.entity import Place
 from memorata.model.memory import Source
 from memorata.service.transfer import ASKED, conversation
+from memorata_graph import Graph
 from memorata_server.web.app import create_pages
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -602,7 +603,7 @@ def test_names_without_a_place_to_break_and_long_keys_are_readable(browser: Brow
             metadata={"k" * 200: "v" * 200, "a key of many words " * 9: "its value"},
             source=Source("s" * 200, "z" * 200, 0), place=Place(1, 2, "p" * 200),
         )  # fmt: skip
-        engine.entities.relate("n" * 300, "r" * 150, "m" * 300)
+        Graph(engine).entities.relate("n" * 300, "r" * 150, "m" * 300)
         with Served(engine) as running:
             for width in (360, 1280):
                 context = browser.new_context(base_url=running.url, viewport={"width": width, "height": 700})

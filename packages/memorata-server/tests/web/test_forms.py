@@ -6,6 +6,7 @@ import pytest
 
 from memorata.engine import Engine
 from memorata.model.errors import InvalidArgument
+from memorata_graph import Graph
 from memorata_server.web.forms import (
     FIELDS,
     MAX_FIELDS,
@@ -81,8 +82,8 @@ def test_a_form_finds_what_it_says(engine: Engine, form: str, found: list[str]) 
 
 
 def test_a_name_is_found_however_it_is_written(engine: Engine) -> None:
-    engine.entities.merge("Anna", "Boris")
-    engine.entities.describe("Anna", aliases=["Annie, the cook"])
+    Graph(engine).entities.merge("Anna", "Boris")
+    Graph(engine).entities.describe("Anna", aliases=["Annie, the cook"])
     engine.remember("She cooked.", id="cook", entities=["Annie, the cook"])
     spelt = spellings(engine)
     for name in ("anna", "Boris", "Annie\\, the cook"):

@@ -25,7 +25,6 @@ from memorata.engine.recall.fusion import (
 from memorata.engine.recall.query import RecallContext, named_terms
 from memorata.engine.recall.soft_leg import soft_leg
 from memorata.engine.recipes import Recipe
-from memorata.geo.geometry import haversines, nearness
 from memorata.index.index import NO_CANDIDATES, Index, LegCandidates
 from memorata.index.lexical import LexicalQuery, distinct
 from memorata.index.record import FIELDS, NOWHERE, Records
@@ -33,6 +32,7 @@ from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.entity import Period, Place
 from memorata.rank import BM25, Combination, best_first, boosted_query, phrase_bonus
 from memorata.rank.bm25 import REACH, ContextWindow, inverse_document_frequency
+from memorata.rank.distance import haversines, nearness
 from memorata.rank.scores import ranked
 from memorata.rank.temporal import proximity
 from memorata.text.tokens import contains_any, count_contained, folded

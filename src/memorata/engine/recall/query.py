@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from datetime import datetime
 from functools import lru_cache, partial
@@ -20,9 +19,7 @@ from memorata.model import checks
 from memorata.model.checks import FloatArray
 from memorata.model.entity import Period, Place
 from memorata.model.hit import Explanation
-from memorata.model.memory import Memory
 from memorata.model.query import Query, When
-from memorata.store.entries import Terms
 from memorata.text.analysers import Analyser, roots, term_counts
 from memorata.text.known_names import alias_of
 from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language
@@ -32,7 +29,7 @@ from memorata.text.tokens import folded, is_unspaced
 from memorata.text.tokens import words as cut
 
 if TYPE_CHECKING:
-    from memorata.engine.graph.namespace_graph import NamespaceGraph
+    from memorata.engine.runtime import Runtime
     from memorata.store.filters import Filter
     from memorata.store.saved_settings import SavedSettingStore
 
@@ -438,12 +435,11 @@ class RecallContext:
     `least_similarity` is the cosine that passes the gate by itself; `noise` the cosine up to which texts are
     likely unrelated, by the embedder's calibration. `about_time` says that the query is about the period
     only, and not one detail of it among others; `near` is the nearness of each memory to it, by slot, where
-    the recipe restricts to it; `here` is the place to search around. `graph` returns the graph of the
-    namespace; building it may take seconds, so only legs that need it call it. `overview` opens a view of all
-    memories in the graph, without the restrictions of this query. `tables` have the vectors of tokens;
+    the recipe restricts to it; `here` is the place to search around. `runtime` and `namespace` are for legs
+    that need more than the view, `as_of` is the state of belief. `tables` have the vectors of tokens;
     `familiarity` is how well the embedder knows the query's language, `reliability` the weight of its cosines
-    beside words. `continues` says that the query continues a conversation. `life` ages confidences,
-    `terms_of` returns the terms of a memory; `failures` collects notes on steps that failed.
+    beside words. `continues` says that the query continues a conversation. `life` ages confidences;
+    `failures` collects notes on steps that failed.
     """
 
     view: Index
@@ -458,10 +454,10 @@ class RecallContext:
     near: FloatArray | None = None
     here: Place | None = None
     reranker: Reranker | None = None
-    graph: Callable[[], NamespaceGraph] | None = None
-    overview: Callable[[], AbstractContextManager[Index]] | None = None
+    runtime: Runtime | None = None
+    namespace: str = ""
+    as_of: datetime | None = None
     life: LifecycleRules = DEFAULT_RULES
-    terms_of: Callable[[Memory], Terms] | None = None
     tables: Sequence[TokenTable] = ()
     familiarity: float = 1.0
     reliability: float = 1.0

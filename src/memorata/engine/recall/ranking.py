@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from typing import Final
 
 import numpy as np
 
 from memorata._frozen import frozen
+from memorata._satellites import LEGS, declared, missing
 from memorata.engine.recall.fusion import GRAPH, Candidates, Evidence, ExtraLeg, Trace, fuse
 from memorata.engine.recall.legs import entity_leg, search, with_seeds
 from memorata.engine.recall.query import Explain, RecallContext, Step
@@ -82,13 +83,16 @@ def run(recipe: Recipe, context: RecallContext) -> Ranked:
     return rank_candidates(recipe, context, candidates)
 
 
-def _graph_leg(kind: str) -> Callable[[Recipe, RecallContext, IntArray, FloatArray], LegCandidates]:
-    """Return a graph leg; those over the whole graph are imported only when a recipe has one."""
-    if kind == "names":
+@cache
+def _graph_leg(name: str) -> Callable[[Recipe, RecallContext, IntArray, FloatArray], LegCandidates]:
+    """Return a graph leg by its name; all but `names` belong to satellites."""
+    if name == "names":
         return entity_leg
-    from memorata.engine.recall.graph_legs import community_leg, path_leg, walk_leg
-
-    return {"walk": walk_leg, "paths": path_leg, "communities": community_leg}[kind]
+    points = declared("legs")
+    if name not in points:
+        raise missing(f"the leg {name}", LEGS[name])
+    leg: Callable[[Recipe, RecallContext, IntArray, FloatArray], LegCandidates] = points[name].load()
+    return leg
 
 
 def rank_candidates(recipe: Recipe, context: RecallContext, candidates: Candidates) -> Ranked:

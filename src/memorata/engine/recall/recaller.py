@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -57,9 +57,6 @@ from memorata.text.language import familiarity
 from memorata.text.queries import QueryClassifier, has_content, without_false_start
 from memorata.text.tokens import folded
 
-if TYPE_CHECKING:
-    from memorata.engine.graph.namespace_graph import NamespaceGraph
-
 _Result = TypeVar("_Result")
 _SEVERAL_SENTENCES: Final = re.compile(r"[.!?…。！？].", re.DOTALL)
 """Only after a sentence can a query correct itself; most are one sentence."""
@@ -76,7 +73,6 @@ class Recalls:
     classifier: QueryClassifier
     reranker: Reranker | None
     anchors: AnchorExtractor
-    graphs: Callable[[str, datetime, datetime | None], NamespaceGraph]
     tables: Sequence[TokenTable] = ()
 
     def answer(self, request: Request, variants: Sequence[str] = ()) -> RecallResult:
@@ -84,7 +80,7 @@ class Recalls:
         if request.recipe.vector_pool:
             self.embedding.retry()
         runtime, meaning = self.runtime, self.embedding.meaning()
-        parts = self.classifier, self.reranker, self.anchors, self.graphs, runtime.rules, self.tables
+        parts = self.classifier, self.reranker, self.anchors, runtime.rules, self.tables
         recaller = Recaller(runtime, meaning, *parts)
         result = recaller.answer(request)
         if variants or request.recipe.samples:
@@ -103,7 +99,6 @@ class Recaller:
     classifier: QueryClassifier
     reranker: Reranker | None
     anchors: AnchorExtractor
-    graphs: Callable[[str, datetime, datetime | None], NamespaceGraph]
     life: LifecycleRules = DEFAULT_RULES
     tables: Sequence[TokenTable] = ()
 
@@ -286,10 +281,10 @@ class Recaller:
             near=None if scope is None or not restricts else scope.near,
             here=request.near,
             reranker=self.reranker,
-            graph=lambda: self.graphs(request.namespace, request.now, request.as_of),
-            overview=lambda: self.runtime.store.view(request.namespace, request.now, as_of=request.as_of),
+            runtime=self.runtime,
+            namespace=request.namespace,
+            as_of=request.as_of,
             life=self.life,
-            terms_of=self.runtime.terms_of,
             tables=self.tables,
             familiarity=familiarity(query.text, languages) if languages else 1.0,
             reliability=self.meaning.reliability,

@@ -125,10 +125,6 @@ class Drafts:
         """Return a memory without the secrets in it, if they are to be taken out."""
         return without_secrets(memory) if self.redact else memory
 
-    def clean_text(self, text: str) -> str:
-        """Return a text beside memories without the secrets in it, if they are redacted."""
-        return str(cleaned(text)) if self.redact else text
-
     def _names_in(self, memories: Sequence[Memory]) -> list[tuple[str, ...]]:
         """Return the names of memories, those that their texts mention among them, all read in one go."""
         if self.expect is not None:

@@ -2,25 +2,21 @@
 
 What a purge takes along: what was superseded because it says the same, and summaries and merged memories that
 were made from what is removed. The right to be forgotten is article 17 of the General Data Protection
-Regulation; `entities.about` shows everything before `entities.purge` removes exactly that.
+Regulation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata.engine.recall.query import parsed_filter
 from memorata.engine.runtime import Runtime
-from memorata.engine.write.names import NameIndex, Names
 from memorata.model.checks import memory_id
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.entries import all_pages
 from memorata.store.store import Store
-from memorata.text.known_names import NameMatcher
-from memorata.text.tokens import contains_any, folded
 
 if TYPE_CHECKING:
     from memorata.store.filters import Filter
@@ -39,10 +35,9 @@ _PAGE_SIZE: Final = 500
 class Purge:
     """Purges memories and namespaces; `before` writes down what waits to be logged."""
 
-    def __init__(self, runtime: Runtime, names: NameIndex, before: Callable[[], None]) -> None:
+    def __init__(self, runtime: Runtime, before: Callable[[], None]) -> None:
         self._runtime = runtime
         self._store = runtime.store
-        self._names = names
         self.before = before
 
     def memories(
@@ -60,7 +55,7 @@ class Purge:
         path = self._runtime.path(namespace)
         self.before()
         removed = self._runtime.run([path], lambda: self._store.purge_namespace(path))
-        self._names.clear()
+        self._runtime.names.clear()
         return removed
 
     def _with_copies(self, path: str, ids: Sequence[str]) -> list[str]:
@@ -160,43 +155,3 @@ def matching(
         return [memory.id for memory in all_memories(store, path, selection, hidden=hidden)]
     store.get(path, selection)
     return selection
-
-
-class Concern(Enum):
-    """How a memory concerns a subject: not at all, by a word alone, by a name in its text, or for certain."""
-
-    NONE = 0
-    WORD = 1
-    NAME = 2
-    CERTAIN = 3
-
-
-def concern(memory: Memory, spellings: set[str], matcher: NameMatcher) -> Concern:
-    """Return how a memory concerns the subject of these names.
-
-    It does for certain if the subject is its speaker, or if it lists one of the names, unless that is an
-    ordinary word that was read in its text ("Will you come?").
-    """
-    listed = {folded(name) for name in memory.entities} & spellings
-    in_text = contains_any(memory.content, spellings)
-    if memory.source.speaker and folded(memory.source.speaker) in spellings:
-        return Concern.CERTAIN
-    if listed and (not in_text or listed - matcher.also_words):
-        return Concern.CERTAIN
-    if not in_text:
-        return Concern.NONE
-    if not matcher.matches(memory.content):
-        return Concern.WORD
-    return Concern.CERTAIN if listed else Concern.NAME
-
-
-def names_of(subject: str, names: Names) -> list[str]:
-    """Return every name that means a subject, as it was written where it was declared."""
-    key = names.key(subject)
-    declared = names.entity(key, subject)
-    return [subject, declared.name, *declared.aliases, *names.merged(key)]
-
-
-def spellings_of(subject: str, names: Names) -> set[str]:
-    """Return every folded name that means a subject."""
-    return set(names.spellings(names.key(subject))) | {folded(subject)}

@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.engine.embedding import CallerVector, CurrentEmbedder, address, cached_vectors
 from memorata.engine.gc_pause import gc_paused
-from memorata.engine.graph.namespace_graph import OWN_TYPES
 from memorata.engine.rules import DedupeMode
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import Drafts, built_place, cleaned, has_id
 from memorata.engine.write.names import NameIndex
 from memorata.engine.write.terms import PHRASE, embedded_text, terms_of
 from memorata.model import checks
-from memorata.model.entity import Relation
+from memorata.model.entity import OWN_TYPES, Relation
 from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import STANDING_CATEGORIES, Memory
 from memorata.store.entries import Entry

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 from typer import Argument, Option
 
+import memorata_graph
 from memorata.extend.commands import (
     Session,
     counted,
@@ -27,8 +28,9 @@ from memorata.extend.errors import NOT_FOUND, InvalidArgument
 
 if TYPE_CHECKING:
     from memorata import Engine
-    from memorata.extend.graph import About, FoundPath, KnownEntity
     from memorata.extend.model import Relation
+    from memorata_graph.entities import About
+    from memorata_graph.results import FoundPath, KnownEntity
 
 _MAX_SHOWN: Final = 5
 
@@ -53,11 +55,11 @@ def relate(
 
     with session.memory(create=not remove) as engine:
         if remove:
-            removed = engine.entities.unrelate(subject, type, object)
+            removed = memorata_graph.Graph(engine).entities.unrelate(subject, type, object)
             session.output.result({"removed": removed}, f"removed {counted(removed, 'relation')}")
             return
         id_ = None if memory is None else memory_of(engine, memory).id
-        relation = engine.entities.relate(
+        relation = memorata_graph.Graph(engine).entities.relate(
             subject, type, object, weight=weight, memory=id_, valid_from=valid_from, valid_to=valid_to
         )
     session.output.result(relation_json(relation), _relation_line(relation))
@@ -89,11 +91,12 @@ def entities(
             "ENTITY", entity, "given with --type, --alias, --description, --place, a merge or --as-of"
         )
     with session.memory() as engine:
+        entities = memorata_graph.Graph(engine).entities
         if entity is None:
-            _list_entities(session, engine.entities.list(prefix=prefix, limit=limit))
+            _list_entities(session, entities.list(prefix=prefix, limit=limit))
             return
         if described:
-            engine.entities.describe(
+            entities.describe(
                 entity,
                 type=type,
                 aliases=alias,
@@ -101,10 +104,14 @@ def entities(
                 place={} if place == "none" else place_of("--place", place),
             )
         if merge is not None:
-            engine.entities.merge(entity, merge)
+            entities.merge(entity, merge)
         if undo_merge:
-            engine.entities.undo_merge(entity)
-        _show_entity(session, engine.entities.get(entity), engine.entities.relations(entity, as_of=as_of))
+            entities.undo_merge(entity)
+        _show_entity(
+            session,
+            entities.get(entity),
+            entities.relations(entity, as_of=as_of),
+        )
 
 
 def _aliases(session: Session, word: str | None, *, undo: bool, restore: bool) -> None:
@@ -113,8 +120,8 @@ def _aliases(session: Session, word: str | None, *, undo: bool, restore: bool) -
         raise InvalidArgument("ENTITY", word, "given with --undo-alias and --restore-alias")
     with session.memory() as engine:
         if word is not None and (undo or restore):
-            engine.entities.undo_alias(word, restore=restore)
-        aliases = engine.entities.aliases()
+            memorata_graph.Graph(engine).entities.undo_alias(word, restore=restore)
+        aliases = memorata_graph.Graph(engine).entities.aliases()
     lines = []
     for alias in aliases:
         stands = "itself (undone)" if alias.undone else visible(alias.name)
@@ -132,7 +139,7 @@ def about(
 ) -> None:
     """Write everything about an entity as JSONL, as export does: memories, hidden ones too."""
     with session.memory() as engine:
-        result = engine.entities.about(entity, text=text)
+        result = memorata_graph.Graph(engine).entities.about(entity, text=text)
         with open_target(file, force=force) as target:
             _write(result, engine.namespace, target)
     if file != "-" and session.output.json:
@@ -157,7 +164,7 @@ def purge(
     """
     output = session.output
     with session.memory() as engine:
-        result = engine.entities.purge(entity, text=text, dry_run=True)
+        result = memorata_graph.Graph(engine).entities.purge(entity, text=text, dry_run=True)
         for memory in result.memories[:_MAX_SHOWN]:
             output.say(f"  {one_line(memory.content, 100)}", "")
         if len(result.memories) > _MAX_SHOWN:
@@ -174,12 +181,12 @@ def purge(
         if export is not None:
             with open_target(export, force=force) as target:
                 _write(result, engine.namespace, target)
-        removed = engine.entities.purge(entity, text=text)
+        removed = memorata_graph.Graph(engine).entities.purge(entity, text=text)
     output.result({**_counts(removed), "file": export}, f"Removed {_summary(removed)}.")
 
 
 def _list_entities(session: Session, records: Sequence[KnownEntity]) -> None:
-    from memorata.extend.json import entity_json
+    from memorata_graph.codec import entity_json
 
     output = session.output
     if output.json:
@@ -198,7 +205,8 @@ def _list_entities(session: Session, records: Sequence[KnownEntity]) -> None:
 
 
 def _show_entity(session: Session, record: KnownEntity, relations: Sequence[Relation]) -> None:
-    from memorata.extend.json import entity_json, relation_json
+    from memorata.extend.json import relation_json
+    from memorata_graph.codec import entity_json
 
     output = session.output
     if output.json:
@@ -231,7 +239,7 @@ def _note_other_texts(session: Session, result: About) -> None:
 
 
 def _write(result: About, namespace: str, target: TextIO) -> None:
-    from memorata.extend.transfer import about_rows
+    from memorata_graph.codec import about_rows
 
     for row in about_rows(result, namespace):
         target.write(dumps(row, target) + "\n")
@@ -269,11 +277,11 @@ def paths(
     as_of: options.AsOf = None,
 ) -> None:
     """Show the paths that lead from an entity through relations and memories."""
-    from memorata.extend.json import paths_json
+    from memorata_graph.codec import paths_json
 
     output = session.output
     with session.memory() as engine:
-        result = engine.graph.paths(
+        result = memorata_graph.Graph(engine).paths(
             entity,
             to=to,
             depth=depth,
@@ -306,7 +314,7 @@ def communities(
     level: int = Option(0, help="0 for the finest communities."),
     limit: options.Limit = 10,
     seed: int = Option(0, help="The same seed gives the same communities."),
-    method: str = Option("propagation", help="propagation, or leiden (memorata[communities])."),
+    method: str = Option("propagation", help="propagation, or leiden (memorata-graph[leiden])."),
     levels: int = Option(3, help="How many levels label propagation makes."),
     iterations: int | None = Option(None, help="The most rounds: 100, or 2 of leiden."),
     resolution: float = Option(1.0, help="More makes smaller communities."),
@@ -314,18 +322,18 @@ def communities(
     as_of: options.AsOf = None,
 ) -> None:
     """Show the communities of memories and entities, and their topics."""
-    from memorata.extend.json import communities_json
+    from memorata_graph.codec import communities_json
 
     output = session.output
     with session.memory() as engine:
         if partitions is not None:
-            parts = engine.graph.partitions(partitions, seed=seed, as_of=as_of)
+            parts = memorata_graph.Graph(engine).partitions(partitions, seed=seed, as_of=as_of)
             lines = [
                 f"{place}\t{counted(len(part), 'memory', 'memories')}" for place, part in enumerate(parts)
             ]
             output.result({"partitions": parts}, *lines)
             return
-        result = engine.graph.communities(
+        result = memorata_graph.Graph(engine).communities(
             level=level,
             limit=limit,
             seed=seed,
@@ -358,7 +366,7 @@ def hubs(
 ) -> None:
     """Show the entities of the highest PageRank: those that most of the graph leads to."""
     with session.memory() as engine:
-        hubs = engine.graph.hubs(
+        hubs = memorata_graph.Graph(engine).hubs(
             limit=limit,
             direction=direction,
             damping=damping,
@@ -380,7 +388,7 @@ def cells(
 ) -> None:
     """Show the cells of the grid in which memories are, those with the most memories first."""
     with session.memory() as engine:
-        cells = engine.graph.cells(precision=precision, limit=limit, as_of=as_of)
+        cells = memorata_graph.Graph(engine).cells(precision=precision, limit=limit, as_of=as_of)
     lines = [f"{cell.name}\t{cell.lat:.5f},{cell.lon:.5f}\t{len(cell.memories)}" for cell in cells]
     session.output.result({"cells": cells}, *lines)
     if not cells:
@@ -396,21 +404,21 @@ def near(
     as_of: options.AsOf = None,
 ) -> None:
     """Show the memories nearest to a place, and their distances."""
-    from memorata.extend.json import nearby_entity_json, nearby_json
+    from memorata_graph.codec import nearby_entity_json, nearby_json
 
     output = session.output
     point = place_of("LAT,LON", place)
     assert point is not None  # only no text gives no place
     if entities:
         with session.memory() as engine:
-            named = engine.graph.near_entities(point.lat, point.lon, radius, limit=limit)
+            named = memorata_graph.Graph(engine).near_entities(point.lat, point.lon, radius, limit=limit)
         lines = [f"{near.metres:.1f}\t{one_line(near.entity.name)}" for near in named]
         output.result({"entities": list(map(nearby_entity_json, named))}, *lines)
         if not named:
             session.leave(NOT_FOUND, "No entity here has a place" + ("" if radius is None else " so near"))
         return
     with session.memory() as engine:
-        nearest = engine.graph.near(point.lat, point.lon, radius, limit=limit, as_of=as_of)
+        nearest = memorata_graph.Graph(engine).near(point.lat, point.lon, radius, limit=limit, as_of=as_of)
     if not output.terminal:
         lines = [f"{near.metres:.1f}\t{near.memory.id}\t{one_line(near.memory.content)}" for near in nearest]
         output.result({"memories": [nearby_json(near) for near in nearest]}, *lines)
@@ -435,7 +443,7 @@ def timeline(
 
     output = session.output
     with session.memory() as engine:
-        memories = engine.graph.timeline(
+        memories = memorata_graph.Graph(engine).timeline(
             entity, start=start, end=end, limit=limit, newest_first=newest_first, as_of=as_of
         )
     if not output.terminal:

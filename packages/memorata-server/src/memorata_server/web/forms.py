@@ -16,14 +16,14 @@ from urllib.parse import parse_qsl
 
 from memorata import Engine, Recipe
 from memorata.extend import frozen
-from memorata.extend.errors import EntityNotFound, InvalidArgument
+from memorata.extend.errors import InvalidArgument
 from memorata.extend.model import Parameter, Tier
 from memorata.extend.recall import GROUPS, PARAMETERS
 
 MAX_FIELDS: Final = 2_000
 _MAX_READ: Final = 500
 _MAX_CHOICES: Final = 60
-_CHOICE_FIELDS: Final = ("category", "speaker", "session", "tag", "place")
+_CHOICE_FIELDS: Final = ("category", "speaker", "session", "tag", "place", "entity")
 _BETWEEN: Final = re.compile(r"(?<!\\),")
 
 
@@ -155,13 +155,12 @@ def spellings(engine: Engine) -> Spelt:
 
     A memory keeps names as they were said, so that one merged or called by an alias is found by no other.
     """
+    names = engine.runtime.names.of(engine.namespace)
 
     def spelt(name: str) -> Sequence[str]:
-        try:
-            record = engine.entities.get(name)
-        except EntityNotFound:
-            return (name,)
-        return tuple(dict.fromkeys((name, record.entity.name, *record.entity.aliases, *record.merged)))
+        key = names.key(name)
+        entity = names.entity(key, name)
+        return tuple(dict.fromkeys((name, entity.name, *entity.aliases, *names.merged(key))))
 
     return spelt
 
@@ -183,21 +182,15 @@ def choices(engine: Engine) -> dict[str, Choices]:
         counts["speaker"][memory.source.speaker] += 1
         counts["session"][memory.source.session] += 1
         counts["tag"].update(memory.tags)
+        counts["entity"].update(memory.entities)
         # "Graça, Lisbon" is in Graça and in Lisbon.
         counts["place"].update(() if memory.place is None else map(str.strip, memory.place.name.split(",")))
-    by_field = {
+    return {
         name: Choices(
             tuple(value for value, _ in count.most_common(_MAX_CHOICES) if value), page.cursor is None
         )
         for name, count in counts.items()
     }
-    return by_field | {"entity": Choices(entity_names(engine), False)}
-
-
-def entity_names(engine: Engine) -> tuple[str, ...]:
-    """Return the names that most memories of a namespace mention."""
-    names = engine.entities.list(limit=_MAX_CHOICES)
-    return tuple(name.entity.name for name in names)
 
 
 def filter_fields(values: Values) -> dict[str, str]:

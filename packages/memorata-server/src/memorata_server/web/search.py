@@ -31,7 +31,6 @@ _MAX_HITS: Final = 100
 _RECENT_LIMIT: Final = 8
 _MAX_SHARES: Final = 4
 _MIN_SHARE: Final = 0.05
-_MAX_NAMES: Final = 1_000
 _MAX_ENTRIES: Final = 5
 _SIGNALS: Final[Mapping[str, str]] = {
     **{name: name for name in ("vector", "lexical", "graph", "quality", "time", "geo", "base")},
@@ -241,10 +240,10 @@ def palette(context: PageContext) -> Response:
     others = [path for path in context.namespaces if path != context.namespace]
     options += entries("namespace", others, lambda path: context.url("/", namespace=path))[:_MAX_ENTRIES]
     if query:
-        names = context.engine.entities.list(limit=_MAX_NAMES)
+        names = forms.choices(context.engine)["entity"].values
         options += entries(
             "name",
-            (name.entity.name for name in names),
+            names,
             lambda name: context.url("/memories", entity=joined([name])),
         )[:_MAX_ENTRIES]
         with context.engine.recall_log.aside():

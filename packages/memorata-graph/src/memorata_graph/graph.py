@@ -1,0 +1,564 @@
+"""The graph of a memory: paths, communities, and memories near a point or along a timeline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.graph import BM25, NOWHERE, LexicalQuery, Runtime, haversines
+from memorata.extend.model import FloatArray, IntArray, Memory, Place, checks
+from memorata_graph.adjacency import Adjacency, type_numbers
+from memorata_graph.cells import cell_height, cell_name, cells_of
+from memorata_graph.communities import balanced
+from memorata_graph.entities import Entities
+from memorata_graph.groups import (
+    LEVELS,
+    METHODS,
+    Partitioning,
+    Selection,
+    Structure,
+    summarised_by_statistics,
+    written_by,
+)
+from memorata_graph.lookup import Look, Lookup, memories_at
+from memorata_graph.namespace_graph import NamespaceGraph
+from memorata_graph.pagerank import pagerank
+from memorata_graph.paths import Path, find_paths, shortest_path
+from memorata_graph.results import (
+    Communities,
+    FoundPath,
+    Hub,
+    Nearby,
+    NearbyEntity,
+    Paths,
+    PathStep,
+    PlaceCell,
+)
+from memorata_graph.summaries import Summary
+
+if TYPE_CHECKING:
+    from memorata import Engine
+
+_MAX_SUMMARIES: Final = 4_096
+_MAX_STRUCTURES: Final = 16
+_DECAY: Final = 0.85
+"""What each step of a way leaves of its score."""
+
+
+class Structures:
+    """The communities of the graphs of an engine, and their summaries, as far as they are kept."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.summaries: dict[str, Summary] = {}
+        self.written: dict[str, str] = {}
+        self._cache: dict[str, Structure] = {}
+
+    def of(self, look: Look, graph: NamespaceGraph, partitioning: Partitioning) -> Structure:
+        """Return the communities of a graph, those of the present from the cache."""
+        structure = self._cache.get(look.path)
+        if (
+            structure is not None
+            and structure.graph is graph.graph
+            and structure.partitioning == partitioning
+        ):
+            return structure
+        structure = Structure.of(graph, partitioning)
+        # A past state is built for one query: it must not evict the present one.
+        if look.as_of is None:
+            if len(self._cache) >= _MAX_STRUCTURES:
+                self._cache.clear()
+            self._cache[look.path] = structure
+        return structure
+
+
+class Graph:
+    """The graph of a memory: what it mentions, how that relates, and where and when it was.
+
+    What is kept between calls (graphs, communities, summaries) is kept by the memory, so that any number of
+    these may be made of it.
+
+    Parameters
+    ----------
+    memory
+        What :func:`memorata.open` returned.
+
+    Examples
+    --------
+    >>> import memorata
+    >>> with memorata.open(":memory:", embedder=None) as memory:
+    ...     graph = Graph(memory)
+    ...     _ = graph.entities.relate("Anna", "works_at", "Bank of England")
+    ...     [str(path) for path in graph.paths("Anna").paths]
+    ['Anna —works_at→ Bank of England']
+    """
+
+    def __init__(self, memory: Engine) -> None:
+        self._runtime = memory.runtime
+        self._store = memory.store
+        self._writer = memory.summaries
+        self._lookup = Lookup(memory.runtime)
+        self._kept = memory.runtime.part(Structures)
+        self.entities = Entities(memory, self._lookup)
+
+    def paths(
+        self,
+        start: str,
+        *,
+        to: str | None = None,
+        depth: int = 2,
+        types: Sequence[str] | None = None,
+        direction: str = "both",
+        order: str = "breadth",
+        decay: float = _DECAY,
+        shortest: bool = False,
+        nodes: int = 100,
+        paths: int = 100,
+        seconds: float | None = None,
+        as_of: checks.Instant | None = None,
+        namespace: str | None = None,
+    ) -> Paths:
+        """Return the ways that lead from an entity through relations and memories.
+
+        Parameters
+        ----------
+        start
+            The entity to start from.
+        to
+            Only ways to this entity, each as far as there; None for all, as far as they go.
+        depth
+            How many edges a way may have, from 1 to 100.
+        types
+            The types of edges to follow: relations' own, ``"mentions"``, ``"next"``, ``"supersedes"``; None
+            for all.
+        direction
+            Whether edges are followed ``"out"``, ``"in"`` or ``"both"`` ways.
+        order
+            ``"breadth"`` or ``"depth"`` first, which matters when a limit is hit.
+        decay
+            What each step leaves of a score, above 0 and at most 1.
+        shortest
+            Only the shortest way to `to`, by Dijkstra's algorithm: an edge is 1 / weight long, and `depth`
+            and the limits do not matter.
+        nodes, paths, seconds
+            The most nodes to reach, ways to find, and time to take.
+        as_of
+            Over the memories and relations that were known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        if checks.flag("shortest", shortest) and to is None:
+            raise InvalidArgument("to", to, "an entity, where the shortest way to it is asked for")
+
+        def answer(look: Look) -> Paths:
+            graph = self._lookup.graph(look)
+            keys = [self._lookup.key(look, "start", start)]
+            if to is not None:
+                keys.append(self._lookup.key(look, "to", to))
+                if keys[0] == keys[1]:
+                    raise InvalidArgument("to", to, f"another entity than {start!r}")
+            ends = [graph.entity_node(key) for key in keys]
+            # A graph that was kept still has the types of relations that are gone.
+            type_numbers("types", types, graph.edge_types() if types is not None else ())
+            if shortest:
+                if ends[0] is None or ends[1] is None:
+                    return Paths((), None)
+                route = shortest_path(graph.graph, ends[0], ends[1], types=types, direction=direction)
+                if route is None:
+                    return Paths((), None)
+                way = Path(route.start, route.steps, checks.probability("decay", decay) ** len(route.steps))
+                return Paths(_described(look, graph, [way], route.cost), None)
+            # What was only described has no edges, and no node either.
+            alone = Adjacency.of(1, [], [], type_names=graph.graph.type_names)
+            search = find_paths(
+                *((alone, 0) if ends[0] is None else (graph.graph, ends[0])),
+                depth=depth,
+                nodes=nodes,
+                paths=paths,
+                seconds=seconds,
+                clock=None if seconds is None else monotonic,
+                types=types,
+                direction=direction,
+                order=order,
+                decay=decay,
+                precedence=None if ends[0] is None else graph.precedence,
+            )
+            ways = search.paths if to is None else _cut(search.paths, ends[1], decay)
+            ordered = sorted(ways, key=lambda path: len(path.steps))
+            reached = {} if ends[0] is None else search.scores
+            reached_names = {graph.name_of(node): score for node, score in reached.items()}
+            scores = [(name, score) for name, score in reached_names.items() if name is not None]
+            by_name = dict(sorted(scores, key=lambda scored: (-scored[1], scored[0])))
+            return Paths(_described(look, graph, ordered), search.truncated, by_name)
+
+        return self._lookup.at(namespace, answer, as_of)
+
+    def communities(
+        self,
+        *,
+        level: int = 0,
+        limit: int = 10,
+        seed: int = 0,
+        method: str = "propagation",
+        levels: int = 3,
+        iterations: int | None = None,
+        resolution: float = 1.0,
+        as_of: checks.Instant | None = None,
+        namespace: str | None = None,
+    ) -> Communities:
+        """Return the groups of memories and entities that hang together, the largest first.
+
+        Parameters
+        ----------
+        level
+            0 for the finest communities, up to one less than `levels` for the coarsest.
+        limit
+            How many to return at most.
+        seed
+            The same seed gives the same communities of the same graph.
+        method
+            ``"propagation"`` of labels, or ``"leiden"`` where memorata-graph[leiden] is installed, which has
+            one level.
+        levels
+            How many levels label propagation makes, from 1 to 20.
+        iterations
+            After how many rounds a level of label propagation ends at the latest, 100 unless given; how often
+            Leiden is applied to its own result, 2 unless given.
+        resolution
+            More of it makes smaller communities.
+        as_of
+            Of the memories and relations that were known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        checks.one_of("method", method, METHODS)
+        count = checks.whole("levels", levels, 1) if method == "propagation" else 1
+        if checks.whole("level", level) >= count:
+            raise InvalidArgument("level", level, f"a whole number from 0 to {count - 1}")
+        rounds = 100 if method == "propagation" else 2
+        if iterations is not None:
+            rounds = checks.whole("iterations", iterations)
+        checks.at_least("resolution", resolution, 0)
+        partitioning = Partitioning(method, count, rounds, resolution, checks.whole("seed", seed))
+        checks.whole("limit", limit)
+
+        def select(look: Look) -> Selection:
+            graph = self._lookup.graph(look)
+            structure = self._kept.of(look, graph, partitioning)
+            return Selection.of(structure, level, limit, graph, look.view, look.shows)
+
+        def frequencies_of(terms: list[str]) -> tuple[int, dict[str, int]]:
+            return self._lookup.at(namespace, lambda look: look.view.document_frequencies(terms), as_of)
+
+        selection = self._lookup.at(namespace, select, as_of)
+        kept = self._kept
+        for cache in (kept.summaries, kept.written):
+            if len(cache) >= _MAX_SUMMARIES:
+                cache.clear()
+        groups = summarised_by_statistics(
+            selection, self._runtime.terms_of, frequencies_of, kept.summaries, method
+        )
+        # The statistics are there by now, whatever becomes of the model.
+        return groups if self._writer is None else written_by(groups, selection, self._writer, kept.written)
+
+    def partitions(
+        self,
+        count: int,
+        *,
+        level: int = LEVELS - 1,
+        seed: int = 0,
+        as_of: checks.Instant | None = None,
+        namespace: str | None = None,
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return all memories in so many parts of about the same size, with every community in one of them.
+
+        For distribution over machines or workers: what hangs together stays together, so that few edges lead
+        from one part to another. Each memory that may be seen is in exactly one part, by its id.
+
+        Parameters
+        ----------
+        count
+            How many parts, from 1 on; some are empty where there are fewer communities.
+        level, seed
+            The communities by propagation that are kept whole, the coarsest by default; see
+            :meth:`communities`.
+        as_of
+            Of the memories and relations that were known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        parts = checks.whole("count", count, 1)
+        if checks.whole("level", level) >= LEVELS:
+            raise InvalidArgument("level", level, f"a whole number from 0 to {LEVELS - 1}")
+
+        def answer(look: Look) -> tuple[tuple[str, ...], ...]:
+            graph = self._lookup.graph(look)
+            structure = self._kept.of(look, graph, Partitioning(seed=seed))
+            records = look.view.records()
+            every = np.arange(records.size)
+            shown = every[look.shows(records)]
+            labels = -1 - every
+            slots = graph.slots_of(structure.nodes)
+            labels[slots[slots >= 0]] = structure.levels[level].labels[slots >= 0]
+            part = balanced(labels[shown], parts)
+            ids = np.array([memory.id for memory in memories_at(look.view, shown)], object)
+            return tuple(tuple(ids[part == number].tolist()) for number in range(parts))
+
+        return self._lookup.at(namespace, answer, as_of)
+
+    def hubs(
+        self,
+        *,
+        limit: int = 10,
+        direction: str = "out",
+        damping: float = 0.85,
+        iterations: int = 100,
+        tolerance: float = 1e-6,
+        as_of: checks.Instant | None = None,
+        namespace: str | None = None,
+    ) -> tuple[Hub, ...]:
+        """Return the entities of the highest PageRank: those that most of the graph leads to.
+
+        Parameters
+        ----------
+        limit
+            How many at most.
+        direction
+            Whether edges are followed ``"out"``, from a memory to what it mentions and from the subject of a
+            relation to its object, or ``"both"`` ways.
+        damping
+            How likely an edge is followed instead of starting again, from 0 to 1.
+        iterations, tolerance
+            After how many rounds to stop, and at which sum of changes of one round.
+        as_of
+            Of the memories and relations that were known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        checks.whole("limit", limit)
+        checks.one_of("direction", direction, ("out", "both"))
+
+        def answer(look: Look) -> tuple[Hub, ...]:
+            graph = self._lookup.graph(look)
+            nodes = graph.entity_nodes()
+            if not nodes.size:
+                return ()
+            edges = graph.ordered.both_ways if direction == "both" else graph.ordered.graph
+            ranking = pagerank(edges, damping=damping, iterations=iterations, tolerance=tolerance)
+            ranks, mentions = graph.ordered.spread(ranking.scores)[nodes], graph.mention_counts()[nodes]
+            order = np.lexsort((graph.precedence(nodes), -ranks))[:limit]
+            columns = (nodes[order].tolist(), ranks[order].tolist(), mentions[order].tolist())
+            return tuple(
+                Hub(graph.name_of(node) or "", rank, count)
+                for node, rank, count in zip(*columns, strict=True)
+            )
+
+        return self._lookup.at(namespace, answer, as_of)
+
+    def cells(
+        self,
+        *,
+        precision: int = 7,
+        limit: int = 50,
+        as_of: checks.Instant | None = None,
+        namespace: str | None = None,
+    ) -> tuple[PlaceCell, ...]:
+        """Return the cells of the grid in which memories are, those with the most memories first.
+
+        Parameters
+        ----------
+        precision
+            How fine the grid is: 4 (2.5 km), 5 (600 m), 6 (120 m), 7 (30 m) or 8 (5 m).
+        limit
+            How many cells at most.
+        as_of
+            What was known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        cell_height(precision)
+        checks.whole("limit", limit)
+
+        def answer(look: Look) -> tuple[PlaceCell, ...]:
+            slots, lats, lons = _places(look)
+            rows, columns = cells_of(lats, lons, precision)
+            _, groups, sizes = np.unique(
+                np.stack([rows, columns]), axis=1, return_inverse=True, return_counts=True
+            )
+            largest = np.argsort(-sizes, kind="stable")[:limit]
+            cells = []
+            for group in largest.tolist():
+                members = np.flatnonzero(groups.ravel() == group)
+                first = members[0]
+                name = cell_name(precision, rows[first], columns[first])
+                ids = tuple(memory.id for memory in memories_at(look.view, slots[members]))
+                lat, lon = float(lats[members].mean()), float(lons[members].mean())
+                cells.append(PlaceCell(name, lat, lon, ids))
+            return tuple(cells)
+
+        return self._lookup.at(namespace, answer, as_of)
+
+    def near(
+        self,
+        lat: float,
+        lon: float,
+        radius: float | None = None,
+        *,
+        limit: int = 10,
+        as_of: checks.Instant | None = None,
+        namespace: str | None = None,
+    ) -> tuple[Nearby, ...]:
+        """Return the memories that were nearest to a point, and how far each was, exactly.
+
+        Parameters
+        ----------
+        lat, lon
+            The point, in degrees.
+        radius
+            How far in metres at most; None for any distance.
+        limit
+            How many at most.
+        as_of
+            What was known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        point = Place(lat, lon)
+        reach = math.inf if radius is None else checks.at_least("radius", radius, 0)
+        checks.whole("limit", limit)
+
+        def answer(look: Look) -> tuple[Nearby, ...]:
+            slots, lats, lons = _places(look)
+            metres = haversines(point.lat, point.lon, lats, lons)
+            order = np.argsort(metres, kind="stable")[:limit]
+            order = order[metres[order] <= reach]
+            return tuple(map(Nearby, memories_at(look.view, slots[order]), metres[order].tolist()))
+
+        return self._lookup.at(namespace, answer, as_of)
+
+    def near_entities(
+        self,
+        lat: float,
+        lon: float,
+        radius: float | None = None,
+        *,
+        limit: int = 10,
+        namespace: str | None = None,
+    ) -> tuple[NearbyEntity, ...]:
+        """Return the entities whose own place is nearest to a point, and how far each is, exactly.
+
+        An entity has a place where `entities.describe` gave it one. Arguments are those of :meth:`near`.
+        """
+        point = Place(lat, lon)
+        reach = math.inf if radius is None else checks.at_least("radius", radius, 0)
+        checks.whole("limit", limit)
+
+        def answer(look: Look) -> tuple[NearbyEntity, ...]:
+            described = [look.names.entity(key, key) for key in look.names.declared()]
+            placed = [(entity, entity.place) for entity in described if entity.place is not None]
+            if not placed:
+                return ()
+            lats, lons = [place.lat for _, place in placed], [place.lon for _, place in placed]
+            metres = haversines(point.lat, point.lon, lats, lons)
+            order = np.argsort(metres, kind="stable")
+            nearest = [NearbyEntity(placed[at][0], float(metres[at])) for at in order.tolist()]
+            return tuple([near for near in nearest if near.metres <= reach][:limit])
+
+        return self._lookup.at(namespace, answer)
+
+    def timeline(
+        self,
+        entity: str | None = None,
+        *,
+        start: checks.Instant | None = None,
+        end: checks.Instant | None = None,
+        limit: int = 50,
+        newest_first: bool = False,
+        as_of: checks.Instant | None = None,
+        namespace: str | None = None,
+    ) -> tuple[Memory, ...]:
+        """Return memories by their event times.
+
+        Parameters
+        ----------
+        entity
+            Only those that mention this one; None for all.
+        start, end
+            Only those from `start` on, and before `end`.
+        limit
+            How many at most.
+        newest_first
+            Begin with what happened last, not with the oldest.
+        as_of
+            What was known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        checks.flag("newest_first", newest_first)
+        since, until = checks.optional_instant("start", start), checks.optional_instant("end", end)
+        if since is not None and until is not None and until < since:
+            raise InvalidArgument("end", end, f"at or after start ({since.isoformat()})")
+        checks.whole("limit", limit)
+
+        def answer(look: Look) -> tuple[Memory, ...]:
+            slots = self._slots(look, entity)
+            records = look.view.records(slots)
+            events = records["event"]
+            selected = look.shows(records)
+            selected &= events >= (-math.inf if since is None else since.timestamp())
+            selected &= events < (math.inf if until is None else until.timestamp())
+            order = np.lexsort((slots[selected], events[selected]))
+            chosen = slots[selected][order[::-1] if newest_first else order][:limit]
+            return tuple(memories_at(look.view, chosen))
+
+        return self._lookup.at(namespace, answer, as_of)
+
+    # --- inside ---------------------------------------------------------------------------------------
+
+    def _slots(self, look: Look, entity: str | None) -> IntArray:
+        """Return the slots of the memories that mention an entity; None for all slots."""
+        if entity is None:
+            return np.arange(look.view.records().size)
+        spellings = look.names.spellings(self._lookup.key(look, "entity", entity))
+        query = LexicalQuery(dict.fromkeys(spellings, 1.0), {"names": 1.0}, (), BM25())
+        return look.view.search(query, max(1, look.view.status.count)).slots
+
+
+def _places(look: Look) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the slots of the visible memories that have a place, and their latitudes and longitudes."""
+    records = look.view.records()
+    slots = np.flatnonzero((records["lat"] != NOWHERE) & look.shows(records))
+    return slots, records["lat"][slots], records["lon"][slots]
+
+
+def _described(
+    look: Look, graph: NamespaceGraph, paths: Sequence[Path], cost: float | None = None
+) -> tuple[FoundPath, ...]:
+    nodes = np.array(sorted({step.node for path in paths for step in path.steps}), np.intp)
+    slots = graph.slots_of(nodes)
+    memories = memories_at(look.view, slots[slots >= 0])
+    ids = dict(zip(nodes[slots >= 0].tolist(), (memory.id for memory in memories), strict=True))
+
+    def described(path: Path) -> FoundPath:
+        steps = tuple(
+            PathStep(step.type, step.forward, step.weight, graph.name_of(step.node), ids.get(step.node))
+            for step in path.steps
+        )
+        return FoundPath(graph.name_of(path.start) or "", steps, path.score, cost)
+
+    return tuple(map(described, paths))
+
+
+def _cut(paths: Sequence[Path], goal: int | None, decay: float) -> list[Path]:
+    """Return the ways to a node, each once and no further than there."""
+    ways: dict[tuple[int, ...], Path] = {}
+    for path in paths:
+        for position, step in enumerate(path.steps, 1):
+            if step.node == goal:
+                steps = path.steps[:position]
+                ways.setdefault(tuple(step.edge for step in steps), Path(path.start, steps, decay**position))
+    return list(ways.values())
