@@ -134,7 +134,7 @@ test-typescript: $(MODELS)  ## Build the TypeScript client and run its tests aga
 # atheris has no wheels for every Python: without it there is no fuzzing.
 FUZZ_SECONDS ?= 600
 attack: $(MODELS)  ## Attack: silent sockets, damaged files, killed writers, fuzzing (FUZZ_SECONDS each)
-	MEMORATA_ATTACK=1 $(BIN)/python -m pytest tests/security tests/reliability/test_kill.py tests/reliability/test_upkeep_kill.py \
+	MEMORATA_ATTACK=1 $(BIN)/python -m pytest tests/security tests/reliability/test_kill.py tests/reliability/test_upkeep_kill.py tests/reliability/test_memory_use.py \
 		tests/reliability/test_processes.py packages/memorata-postgres/tests/test_reliability.py packages/memorata-server/tests/http/test_openapi.py packages/memorata-server/tests/test_heads.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris
 	$(BIN)/python -m tests.security.fuzz all $(FUZZ_SECONDS)

@@ -127,30 +127,20 @@ def test_the_tail_gives_a_garbage_collector_nothing_to_go_through() -> None:
     assert len(gc.get_objects()) - before < 50
 
 
-def test_lists_are_cached_and_the_least_recently_used_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_CACHED_LIST_BYTES", 1_000)
+def test_terms_without_postings_do_not_fill_the_memory() -> None:
     partition = filled(record())
-    lists = {term: TermList(np.arange(50, dtype=np.int32), np.ones(50, np.uint16)) for term in "abc"}
-    partition.cache_list("content", "a", lists["a"])
-    partition.cache_list("content", "b", lists["b"])
-    # Each takes 50·(4 + 2) bytes and its entry; the third is too much, and "a" was used last.
-    assert partition.cached_list("content", "a") is lists["a"]
-    partition.cache_list("content", "c", lists["c"])
-    assert partition.cached_list("content", "b") is None
-    assert partition.cached_list("content", "a") is lists["a"]
-    assert partition.cached_list("content", "c") is lists["c"]
-
-
-def test_asking_for_words_that_nobody_said_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_CACHED_LIST_BYTES", 10_000)
-    partition = filled(record())
-    before = partition.nbytes
+    tea = TermList(np.zeros(1, np.int32), np.ones(1, np.uint16))
     nothing = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
-    for number in range(1_000):
+    partition.cache_list("content", "tea", tea)
+    before = partition.nbytes
+    for number in range(10_000):
         partition.cache_list("content", str(number), nothing)
-    assert partition.nbytes - before <= 10_000
+    assert partition.nbytes - before <= 1024 * 1024
     assert partition.cached_list("content", "0") is None
-    assert partition.cached_list("content", "999") is nothing
+    last = partition.cached_list("content", "9999")
+    assert last is not None
+    assert not last.slots.size
+    assert partition.cached_list("content", "tea") is tea
 
 
 def test_what_a_filter_lets_through_is_asked_once_and_then_only_of_what_was_added() -> None:

@@ -115,7 +115,7 @@ class LexicalEmbedder:
         return inverse_document_frequency(counts.document_frequency(term), counts.document_count)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=1 << 14)
 def _bucket(term: str, dimension: int) -> tuple[int, float]:
     """Return where a term goes and with which sign; the same on every machine and in every process."""
     digest = int.from_bytes(hashlib.blake2b(term.encode(), digest_size=8).digest(), "little")

@@ -7,15 +7,15 @@ reads by itself: its callers pass functions that do.
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from struct import Struct
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from memorata._frozen import frozen
+from memorata.index.bounded_cache import BoundedCache, bytes_of
 from memorata.index.codes import Floats, Owners
 from memorata.index.index import Speakers
 from memorata.index.lexical import NEIGHBOUR_COLUMNS, Mask, Neighbours, Saturated, TermList
@@ -28,21 +28,22 @@ from memorata.rank.bm25 import BM25
 
 Segment: TypeAlias = tuple[int, SegmentLists]
 """The first slot of a segment, and its posting lists."""
+_Scored: TypeAlias = tuple[str, str, float, float]
+"""A field, a term, and the k1 and b of BM25."""
 
-_Key = TypeVar("_Key", bound=Hashable)
-_Value = TypeVar("_Value")
-
-_CACHED_LIST_BYTES: Final = 64 * 1024 * 1024
-"""Most bytes of cached posting lists, and of their saturations."""
+_MAX_LIST_BYTES: Final = 64 * 1024 * 1024
+"""Most bytes of cached posting lists, of their saturations, and of masks of filters."""
+_MAX_ABSENT_BYTES: Final = 1024 * 1024
+"""Most bytes of cached terms without postings, of which queries bring new ones without end."""
 _ENTRY_BYTES: Final = 200
 _POSTING: Final = Struct("=ii")
 """A slot of the tail, and the frequency of a term in it."""
 _SLOT_BYTES: Final = 20
 _MAX_MEMORY_BYTES: Final = 16 * 1024 * 1024
 """Most bytes of cached memories; then the cache is cleared."""
-_MEMORY_BYTES: Final = 1_000
 _NUMBER_OF: Final = {field: number for number, field in enumerate(FIELDS)}
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
+_NOT_VISIBLE: Final = Saturated(np.zeros(0, np.intp), np.zeros(0, np.uint16), np.zeros(0))
 
 
 @frozen(eq=False)
@@ -101,9 +102,11 @@ class Partition:
         self.named = 0
         # Bytes, which the garbage collector does not traverse: a server has the tails of many namespaces.
         self._tail: dict[str, dict[str, bytes]] = {}
-        self._lists: _BoundedCache[tuple[str, str], TermList] = _BoundedCache()
-        self._saturated: _BoundedCache[tuple[str, str, float, float], Saturated] = _BoundedCache()
-        self._passing: _BoundedCache[Hashable, Mask] = _BoundedCache()
+        self._lists: BoundedCache[tuple[str, str], TermList] = BoundedCache(_MAX_LIST_BYTES)
+        self._absent: BoundedCache[tuple[str, str], TermList] = BoundedCache(_MAX_ABSENT_BYTES)
+        self._saturated: BoundedCache[_Scored, Saturated] = BoundedCache(_MAX_LIST_BYTES)
+        self._not_visible: BoundedCache[_Scored, Saturated] = BoundedCache(_MAX_ABSENT_BYTES)
+        self._passing: BoundedCache[Hashable, Mask] = BoundedCache(_MAX_LIST_BYTES)
         self._sized = -1, 0
         self._visibility: Visibility | None = None
         self._totals: list[tuple[float, int]] = []
@@ -133,14 +136,9 @@ class Partition:
             lists = sum(lists.nbytes for _, lists in self._segment_of.values())
             beside = len(self) * _SLOT_BYTES + lists + _ENTRY_BYTES * len(self._names)
             self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
-        caches = (
-            self._lists.nbytes
-            + self._saturated.nbytes
-            + self._passing.nbytes
-            + self._memory_bytes
-            + sum(rows.nbytes for rows in self._token_rows.values())
-        )
-        return self._sized[1] + caches
+        caches = self._lists, self._absent, self._saturated, self._not_visible, self._passing
+        rows = sum(rows.nbytes for rows in self._token_rows.values())
+        return self._sized[1] + sum(cache.nbytes for cache in caches) + self._memory_bytes + rows
 
     @property
     def neighbours(self) -> Neighbours:
@@ -180,7 +178,7 @@ class Partition:
             if self._memory_bytes > _MAX_MEMORY_BYTES:
                 self.forget_memories()
             if slot not in self._memories:
-                self._memory_bytes += _MEMORY_BYTES + len(memory.content)
+                self._memory_bytes += bytes_of(memory)
             self._memories[slot] = memory
         return [memories[slot] for slot in slots]
 
@@ -247,6 +245,7 @@ class Partition:
         self._reworded = []
         self._tail.clear()
         self._lists.clear()
+        self._absent.clear()
         self._reset_visibility()
 
     @property
@@ -276,11 +275,15 @@ class Partition:
 
     def cached_list(self, field: str, term: str) -> TermList | None:
         """Return the posting list of a term in the segments, if it is cached."""
-        return self._lists.get((field, term))
+        listed = self._lists.get((field, term))
+        return self._absent.get((field, term)) if listed is None else listed
 
     def cache_list(self, field: str, term: str, listed: TermList) -> None:
         """Cache the posting list of a term; the least recently used are evicted above the bound."""
-        self._lists.put((field, term), listed, listed.slots.nbytes + listed.frequencies.nbytes)
+        if listed.slots.size:
+            self._lists.put((field, term), listed)
+        else:
+            self._absent.put((field, term), _NO_SLOTS, shared=True)
 
     def cached_saturated(
         self, visibility: Visibility, keys: Iterable[tuple[str, str]], scorer: BM25
@@ -288,16 +291,20 @@ class Partition:
         """Return the saturated lists of fields and terms over the memories visible at present, if cached."""
         if visibility is not self._visibility:
             return dict.fromkeys(keys)
-        k1, b, get = scorer.k1, scorer.b, self._saturated.get
-        return {(field, term): get((field, term, k1, b)) for field, term in keys}
+        k1, b, get, get_empty = scorer.k1, scorer.b, self._saturated.get, self._not_visible.get
+        found = {(field, term): (field, term, k1, b) for field, term in keys}
+        return {key: get(scored) or get_empty(scored) for key, scored in found.items()}
 
     def cache_saturated(
         self, visibility: Visibility, field: str, term: str, scorer: BM25, listed: Saturated
     ) -> None:
         """Cache the saturated list of a term over the memories visible at present."""
         if visibility is self._visibility:
-            size = listed.slots.nbytes + listed.frequencies.nbytes + listed.saturation.nbytes
-            self._saturated.put((field, term, scorer.k1, scorer.b), listed, size)
+            key = field, term, scorer.k1, scorer.b
+            if listed.slots.size:
+                self._saturated.put(key, listed)
+            else:
+                self._not_visible.put(key, _NOT_VISIBLE, shared=True)
 
     def passing(self, filter: Hashable, read: Callable[[int], list[int]]) -> Mask:
         """Return the read-only mask of slots that pass a filter.
@@ -312,7 +319,7 @@ class Partition:
                 grown[:start] = mask
             grown[read(start)] = True
             grown.flags.writeable = False
-            self._passing.put(filter, grown, grown.nbytes)
+            self._passing.put(filter, grown)
             mask = grown
         return mask
 
@@ -445,6 +452,7 @@ class Partition:
         self._pending = None
         self._visibility = visibility
         self._saturated.clear()
+        self._not_visible.clear()
 
 
 def _total(lengths: npt.NDArray[np.float32]) -> tuple[float, int]:
@@ -457,32 +465,3 @@ def _averages(totals: Sequence[tuple[float, int]]) -> dict[str, float]:
         field: total / having if having else 0.0
         for field, (total, having) in zip(FIELDS, totals, strict=True)
     }
-
-
-class _BoundedCache(Generic[_Key, _Value]):
-    """A cache with a bound on its bytes; the least recently used entries are evicted first."""
-
-    def __init__(self) -> None:
-        self._entries: OrderedDict[_Key, tuple[_Value, int]] = OrderedDict()
-        self.nbytes = 0
-
-    def get(self, key: _Key) -> _Value | None:
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        if self.nbytes > _CACHED_LIST_BYTES // 2:
-            # Far below the bound nothing is evicted, and the order of use does not matter yet.
-            self._entries.move_to_end(key)
-        return entry[0]
-
-    def put(self, key: _Key, value: _Value, size: int) -> None:
-        self.nbytes -= self._entries.pop(key, (value, 0))[1]
-        self._entries[key] = value, size + _ENTRY_BYTES
-        self.nbytes += size + _ENTRY_BYTES
-        while self.nbytes > _CACHED_LIST_BYTES and len(self._entries) > 1:
-            _, (_, dropped) = self._entries.popitem(last=False)
-            self.nbytes -= dropped
-
-    def clear(self) -> None:
-        self._entries.clear()
-        self.nbytes = 0

@@ -8,7 +8,7 @@ have changed since, the engine has a note.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -53,8 +53,9 @@ def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
         fields["names"] = {key: 1 for key in map(folded, memory.entities) if key}
     if beginnings:
         fields["roots"] = term_counts(beginnings)
-    fields["dates"] = _dates(memory, analyser)
-    if times := named_times(content, memory.created_at):
+    times = named_times(content, memory.created_at)
+    fields["dates"] = _dates(memory, times, analyser)
+    if times:
         # Beside the names, whose lists have no lengths that count: as words of the date these would make it
         # a long one, and hold back what names a time.
         keys = {key: 1 for time in times if not time.vague for key in date_keys(time.period)}
@@ -74,9 +75,8 @@ def _beside(text: str, languages: Languages, analyser: Analyser) -> dict[str, in
     return alone if own == languages else term_counts(analyser.tokens_in(text, languages)) | alone
 
 
-def _dates(memory: Memory, analyser: Analyser) -> dict[str, int]:
+def _dates(memory: Memory, times: Sequence[TimeExpression], analyser: Analyser) -> dict[str, int]:
     event_terms = _date_terms(memory.event_time.date(), analyser)
-    times = named_times(memory.content, memory.created_at)
     if not times:
         return event_terms
     terms = dict(event_terms)
@@ -99,12 +99,24 @@ PHRASE: Final = "time_phrase"
 _DAY: Final = timedelta(days=1)
 
 
-@lru_cache(maxsize=4_096)
+_MAX_CACHED_TEXT: Final = 1_000
+
+
 def named_times(content: str, said_at: datetime) -> tuple[TimeExpression, ...]:
-    """Return the times a text names; remembered, since a write asks twice."""
+    """Return the times a text names; those of short texts are cached, since a write reads them repeatedly."""
+    read = _short_named_times if len(content) <= _MAX_CACHED_TEXT else _named_times
+    return read(content, said_at)
+
+
+def _named_times(content: str, said_at: datetime) -> tuple[TimeExpression, ...]:
     if has_no_trigger(content, triggers()):
         return ()
     return time_expressions(content, said_at, nearest=True)
+
+
+_short_named_times: Final[Callable[[str, datetime], tuple[TimeExpression, ...]]] = lru_cache(maxsize=4_096)(
+    _named_times
+)
 
 
 def dated(memory: Memory) -> Memory:

@@ -175,7 +175,8 @@ def _prepare(connection: SqliteSession, name: str, *, durable: bool) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
     connection.execute("PRAGMA secure_delete = FAST")
-    connection.execute("PRAGMA cache_size = -65536")
+    # Kilobytes. What is read is mapped; what is written goes through here, the log of recalls too.
+    connection.execute("PRAGMA cache_size = -8192")
     expect(connection, batch=False)
     connection.execute("PRAGMA mmap_size = 268435456")
     if not empty and not logged and not connection.read_only:
