@@ -1,5 +1,4 @@
 import gzip
-import http.client
 import pickle
 import random
 import shutil
@@ -54,19 +53,19 @@ def test_an_answer_is_decoded(service: Any, reply: Callable[..., Any]) -> None:
 def test_no_socket_stays_open(
     service: Any, reply: Callable[..., Any], headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers: list[http.client.HTTPResponse] = []
+    opened: list[socket.socket] = []
+    connect = socket.create_connection
 
-    class Kept(http.client.HTTPResponse):
-        def __init__(self, *arguments: Any, **settings: Any) -> None:
-            super().__init__(*arguments, **settings)
-            answers.append(self)
+    def noted(*arguments: Any, **settings: Any) -> socket.socket:
+        opened.append(connect(*arguments, **settings))
+        return opened[-1]
 
-    monkeypatch.setattr(http.client.HTTPConnection, "response_class", Kept)
+    monkeypatch.setattr(socket, "create_connection", noted)
     service.says(reply({"ok": 1}, headers=headers), reply(status=500, headers=headers), reply({}, cut=True))
     assert post_json(service.address, {}, {}, RetryPolicy()) == {"ok": 1}
     with pytest.raises(ServiceUnreachable):
         post_json(service.address, {}, {}, Waiting(attempts=2).retry)
-    assert [answer.isclosed() for answer in answers] == [True] * 3
+    assert [connection.fileno() for connection in opened] == [-1] * 3
 
 
 def test_a_service_that_recovers_is_asked_again(service: Any, reply: Callable[..., Any]) -> None:
@@ -270,7 +269,7 @@ def test_a_secure_service_is_known_by_its_certificate(
             if trusted:
                 assert post_json(address, {}, {}, retry) == {}
             else:
-                with pytest.raises(ServiceUnreachable, match="SSLCertVerificationError"):
+                with pytest.raises(ServiceUnreachable, match="CERTIFICATE_VERIFY_FAILED"):
                     post_json(address, {}, {}, retry)
 
 
@@ -376,7 +375,7 @@ def test_what_is_no_http_at_all_is_shown_short_and_plain() -> None:
     listening, address = raw_service(b"\x1b[31mNo such key: sk-secret" + b"!" * 10_000 + b"\r\n\r\n")
     with (
         listening,
-        pytest.raises(ServiceUnreachable, match=r"BadStatusLine: .*No such key: \*\*\*") as caught,
+        pytest.raises(ServiceUnreachable, match=r"illegal status line: .*No such key: \*\*\*") as caught,
     ):
         post_json(address, {}, authorised("sk-secret"), Waiting(attempts=1).retry)
     assert len(str(caught.value)) < 300
@@ -403,16 +402,17 @@ def test_a_failure_tells_whether_there_was_an_answer(service: Any, reply: Callab
     assert caught.value.status is None
 
 
-@pytest.mark.parametrize("header", [b"Content-Length: \xb2", b"Retry-After: \xb2"])
-def test_digits_that_are_no_numbers_are_passed_over(header: bytes) -> None:
-    status = b"429 Later" if header.startswith(b"Retry") else b"200 OK"
-    listening, address = raw_service(b"HTTP/1.1 " + status + b"\r\n" + header + b"\r\n\r\n{}")
-    with listening:
-        if header.startswith(b"Retry"):
-            with pytest.raises(ServiceUnreachable, match="429 Later"):
-                post_json(address, {}, {}, Waiting(attempts=1).retry)
-        else:
-            assert post_json(address, {}, {}, Waiting(attempts=1).retry) == {}
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (b"429 Later\r\nRetry-After: \xb2", "429 Later"),
+        (b"200 OK\r\nContent-Length: \xb2", "could not be read"),
+    ],
+)
+def test_digits_that_are_no_numbers_are_no_length_and_no_date(answer: bytes, says: str) -> None:
+    listening, address = raw_service(b"HTTP/1.1 " + answer + b"\r\n\r\n{}")
+    with listening, pytest.raises(ServiceUnreachable, match=says):
+        post_json(address, {}, {}, Waiting(attempts=1).retry)
 
 
 def test_an_answer_that_breaks_off_is_asked_for_again(service: Any, reply: Callable[..., Any]) -> None:

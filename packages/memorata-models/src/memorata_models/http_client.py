@@ -6,27 +6,21 @@ that doubles each time and is shortened at random, so that many clients do not c
 clock and sleeping are arguments. Proxies are not looked up in the environment: the address given is the
 address called.
 
-The standard library's client has no limit for a whole request: a socket's own starts anew with every address
-of a host and with every byte that is read. So the socket is opened here, each address of the host with its
-share of the time, and shut down by a timer when the time is over.
+The client is that of httpx2, one layer below: httpcore2 takes a network of our own (:mod:`.deadline`), where
+no operation goes past the end of the time for a request. httpx2 has limits for single reads only.
 """
 
 from __future__ import annotations
 
-import http.client
 import json
 import math
 import re
-import socket
 import ssl
-import threading
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import Any
-from urllib.parse import SplitResult, urljoin, urlsplit
+from typing import Any, NamedTuple
+from urllib.parse import urljoin, urlsplit
 
 from memorata.extend.embedding import RetryPolicy
 from memorata.extend.errors import (
@@ -54,12 +48,19 @@ _ADVICE = {
 _EXPECTED_ADDRESS = "an address such as http://127.0.0.1:11434"
 _MAX_ADDRESS_SHOWN = 300
 _MAX_REASON_SHOWN = 100
-_MAX_LENGTH_DIGITS = 18
 _MIN_SECONDS = 0.001
 """Of an attempt for which there is no time left: a socket does not take fewer than none."""
-_BLOCK_BYTES = 1 << 16
 _MAX_BYTES = 1 << 28
 """How many bytes an answer may have: a thousand vectors of ten thousand dimensions, written out."""
+
+
+class _Answer(NamedTuple):
+    """An answer; the names of its header fields are in small letters."""
+
+    status: int
+    reason: str
+    fields: Mapping[str, str]
+    content: bytes
 
 
 class _TransientError(Exception):
@@ -81,8 +82,7 @@ def post_json(address: str, body: object, headers: Mapping[str, str], retry: Ret
     for attempt in range(retry.attempts):
         try:
             seconds = max(_MIN_SECONDS, min(retry.timeout, until - retry.clock()))
-            answer, content = _exchange(address, payload, headers, seconds)
-            return _decode(address, answer, content, headers, retry)
+            return _decode(address, _exchange(address, payload, headers, seconds), headers, retry)
         except _TransientError as error:
             failure, attempts = error, attempt + 1
         wait = retry.pause(attempt, failure.retry_after)
@@ -137,127 +137,60 @@ def without_key(text: str, headers: Mapping[str, str]) -> str:
     return text.replace(key, "***") if key else text
 
 
-def _exchange(
-    address: str, payload: bytes, headers: Mapping[str, str], seconds: float
-) -> tuple[http.client.HTTPResponse, bytes]:
-    """Return the answer to one request, and its body."""
+def _exchange(address: str, payload: bytes, headers: Mapping[str, str], seconds: float) -> _Answer:
+    """Return the answer to one request."""
+    # Loaded when a service is called: it takes 0.1 s.
+    import httpcore2
+
+    from memorata_models.deadline import Deadline
+
     parts = urlsplit(address)
-    target = parts.path + (f"?{parts.query}" if parts.query else "")
+    url = httpcore2.URL(
+        scheme=parts.scheme,
+        host=(parts.hostname or "").encode("idna"),
+        port=parts.port,
+        target=(parts.path or "/") + (f"?{parts.query}" if parts.query else ""),
+    )
+    sent = {"Content-Type": "application/json", "Accept-Encoding": "identity", "Connection": "close"}
+    pool = httpcore2.ConnectionPool(ssl.create_default_context(), network_backend=Deadline(seconds))
+    sent |= headers
     try:
-        with (
-            _connection(parts, seconds) as connection,
-            # Where the server is to close, the connection hands its socket to the answer and forgets it.
-            _send(connection, target or "/", payload, headers) as answer,
-        ):
-            return answer, _body(answer, address)
-    except TimeoutError as error:
+        with pool, pool.stream("POST", url, headers=list(sent.items()), content=payload) as answer:
+            named = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers]
+            reason = answer.extensions.get("reason_phrase", b"").decode("latin-1")
+            fields = {name.lower(): value for name, value in named}
+            return _Answer(answer.status, reason, fields, _body(answer.iter_stream(), address))
+    except httpcore2.TimeoutException as error:
         # Of what it was given, a thousandth may have gone by before it was asked.
         waited = f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
         raise _TransientError(f"did not answer within {waited} s") from error
-    except ConnectionRefusedError as error:
-        raise _TransientError("refused the connection: is the service running?") from error
-    except (OSError, http.client.HTTPException) as error:
+    except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
+        if isinstance(next(iter(error.args), None), ConnectionRefusedError):
+            raise _TransientError("refused the connection: is the service running?") from error
         reason = f"{type(error).__name__}: {_printable(str(error), headers)}"
         raise _TransientError(f"could not be read ({reason})") from error
 
 
-def _send(
-    connection: http.client.HTTPConnection, target: str, payload: bytes, headers: Mapping[str, str]
-) -> http.client.HTTPResponse:
-    connection.request("POST", target, payload, {"Content-Type": "application/json", **headers})
-    return connection.getresponse()
-
-
-@contextmanager
-def _connection(parts: SplitResult, seconds: float) -> Iterator[http.client.HTTPConnection]:
-    """Give a connection that is shut down when the time is over, and a TimeoutError says so."""
-    until = time.monotonic() + seconds
-    host, secure = parts.hostname or "", parts.scheme == "https"
-    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-    connection = kind(host, parts.port)
-    sock = _open_socket(host, connection.port, until)
-    if secure:
-        context = ssl.create_default_context()
-        sock = context.wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
-    expired = threading.Event()
-
-    def expire() -> None:
-        expired.set()
-        with suppress(OSError):
-            # Not the method of a secure one, which forgets its keys while they are in use.
-            socket.socket.shutdown(sock, socket.SHUT_RDWR)
-
-    timer = threading.Timer(max(_MIN_SECONDS, until - time.monotonic()), expire)
-    timer.daemon = True
-    timer.start()
-    try:
-        if isinstance(sock, ssl.SSLSocket):
-            sock.do_handshake()
-        connection.sock = sock
-        yield connection
-    except (OSError, http.client.HTTPException):
-        if expired.is_set():
-            raise TimeoutError from None
-        raise
-    finally:
-        timer.cancel()
-        connection.close()
-        sock.close()
-    if expired.is_set():
-        # What looks like the end of an answer was the end of the time.
-        raise TimeoutError
-
-
-def _open_socket(host: str, port: int, until: float) -> socket.socket:
-    """Return a socket to the first of a host's addresses that answers, each with its share of the time."""
-    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    failure = OSError(f"{host} has no address")
-    for at, (family, kind, protocol, _, address) in enumerate(addresses):
-        sock = socket.socket(family, kind, protocol)
-        try:
-            sock.settimeout(max(_MIN_SECONDS, (until - time.monotonic()) / (len(addresses) - at)))
-            sock.connect(address)
-        except OSError as error:
-            sock.close()
-            failure = error
-        else:
-            sock.settimeout(None)
-            return sock
-    raise failure
-
-
-def _body(answer: http.client.HTTPResponse, address: str) -> bytes:
-    blocks, size = [], 0
-    while block := answer.read1(_BLOCK_BYTES):
-        blocks.append(block)
-        size += len(block)
-        if size > _MAX_BYTES:
+def _body(blocks: Iterable[bytes], address: str) -> bytes:
+    content = bytearray()
+    for block in blocks:
+        content += block
+        if len(content) > _MAX_BYTES:
             raise ServiceAnswerInvalid(f"{address} answered with more than {_MAX_BYTES:,} bytes")
-    content = b"".join(blocks)
-    length = answer.headers.get("Content-Length", "")
-    # Compared as numbers of digits first: of thousands of them Python makes no number.
-    if _is_number(length) and (len(length) > _MAX_LENGTH_DIGITS or len(content) < int(length)):
-        raise http.client.IncompleteRead(content)
-    return content
+    return bytes(content)
 
 
-def _decode(
-    address: str,
-    answer: http.client.HTTPResponse,
-    content: bytes,
-    headers: Mapping[str, str],
-    retry: RetryPolicy,
-) -> Any:  # noqa: ANN401 - what the service answered
+def _decode(address: str, answer: _Answer, headers: Mapping[str, str], retry: RetryPolicy) -> Any:  # noqa: ANN401
     """Return what an answer holds, or raise what its status means."""
-    status = answer.status
+    status, content = answer.status, answer.content
     status_line = f"answered {f'{status} {_printable(answer.reason, headers)}'.strip()}"
     excerpt = shown(without_key(content.decode("utf-8", "replace").strip(), headers))
     too_long = status == 413 or (status in _LENGTH_STATUSES and _TOO_LONG.search(content.lower()) is not None)
     if status in _TRANSIENT_STATUSES and not too_long:
-        retry_after = _retry_after(answer.headers.get("Retry-After"), retry)
+        retry_after = _retry_after(answer.fields.get("retry-after"), retry)
         raise _TransientError(f"{status_line}: {excerpt}", status, retry_after)
     if status != 200:
-        location = answer.headers.get("Location") if status in _REDIRECT_STATUSES else None
+        location = answer.fields.get("location") if status in _REDIRECT_STATUSES else None
         advice = _ADVICE.get(413 if too_long else status, "the service will not do this")
         reason = f": {advice} ({excerpt})"
         if location is not None:
@@ -269,7 +202,7 @@ def _decode(
         problem = "not JSON"
         if content.lstrip()[:1] == b"<":
             problem = "a web page: is this the address of the service itself?"
-        elif answer.headers.get("Content-Encoding", "identity").lower() != "identity":
+        elif answer.fields.get("content-encoding", "identity").lower() != "identity":
             problem = "something compressed, which was not asked for"
         raise ServiceAnswerInvalid(f"{address} answered with {problem} ({excerpt})") from error
 
