@@ -42,6 +42,13 @@ def test_a_model_is_installed_with_progress(cli: Run, home: Path, monkeypatch: p
     assert cli("model", "install", "--json").json["name"] == RECOMMENDED
     done = cli("model", "install", "potion-base-8M")
     assert done.out == f"potion-base-8M: the model hub, in {home / 'models' / 'potion-base-8M'}\n"
+    named = cli("model", "install", "all-MiniLM-L6-v2", "--json").json
+    assert (named["name"], [one["name"] for one in named["beside"]]) == (
+        "all-MiniLM-L6-v2",
+        ["potion-base-8M"],
+    )
+    chinese = cli("model", "install", "bge-small-zh-v1.5", "--json").json
+    assert [one["name"] for one in chinese["beside"]] == ["potion-multilingual-128"]
     assert "reembed" not in done.err
     cli("remember", "Anna prefers green tea")
     move = "memorata reembed --embedder potion-base-8M moves the database you have to it"

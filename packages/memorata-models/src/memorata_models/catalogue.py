@@ -97,44 +97,51 @@ def installed(folder: Path, kind: str | None = None) -> tuple[str, ...]:
     return tuple(entry.name for entry in available(kind) if entry.name in present)
 
 
-_BY_LANGUAGE: Final = (
-    ("arctic-embed-s", ("potion-base-8M",)),
-    ("bge-small-zh-v1.5", ("potion-multilingual-128",)),
-    (BUILTIN, ()),
-    ("potion-multilingual-128", ()),
-)
-"""Embedders, the best for few languages before those for many, and the token vectors that go with each."""
+_BY_LANGUAGE: Final = ("arctic-embed-s", "bge-small-zh-v1.5", BUILTIN, "potion-multilingual-128")
+"""Embedders, the best for few languages before those for many."""
 _MIN_SHARE: Final = 0.9
+
+
+def with_table(name: str) -> tuple[str, ...]:
+    """Return a model with the table of token vectors that goes with it, where it has none of its own.
+
+    Such a table finds words of like meaning; without one, short facts lose 12 points of hit@5.
+
+    >>> with_table("arctic-embed-s"), with_table("potion-base-8M")
+    (('arctic-embed-s', 'potion-base-8M'), ('potion-base-8M',))
+    """
+    description = CATALOGUE[name].description if name in CATALOGUE else None
+    if not isinstance(description, ModelDescription) or description.has_table:
+        return (name,)
+    return name, "potion-base-8M" if description.languages == ("en",) else "potion-multilingual-128"
 
 
 def recommended(languages: Mapping[str, int]) -> tuple[tuple[str, ...], str]:
     """Return the models for memories in some languages, an embedder first, and why.
 
     The embedder is the first that knows the languages of nine memories in ten, else the one that knows
-    those of most. Beside it stand tables of token vectors, which find words of like meaning (without one,
-    short facts lose 12 points of hit@5), where the embedder has none of its own. `languages` are ISO 639-1
-    codes, and how many memories are in each; the empty one counts texts of no detected language.
+    those of most. `languages` are ISO 639-1 codes, and how many memories are in each; the empty one counts
+    texts of no detected language.
 
     >>> recommended({"en": 60, "de": 40})
     (('use-multilingual',), '60 % en, 40 % de')
     """
     total = sum(languages.values())
     if not total:
-        first, beside = _BY_LANGUAGE[0]
-        return (first, *beside), "the best measured for English; no memories say otherwise yet"
+        return with_table(_BY_LANGUAGE[0]), "the best measured for English; no memories say otherwise yet"
 
     def share(name: str) -> float:
         description = CATALOGUE[name].description if name in CATALOGUE else None
         codes = description.languages if isinstance(description, ModelDescription) else BUILTIN_LANGUAGES
         return sum(languages.get(code, 0) for code in codes) / total
 
-    shares = {name: share(name) for name, _ in _BY_LANGUAGE}
+    shares = {name: share(name) for name in _BY_LANGUAGE}
     chosen = next(
         (name for name in shares if shares[name] >= _MIN_SHARE), max(shares, key=lambda name: shares[name])
     )
     counted = sorted(languages.items(), key=lambda item: -item[1])[:4]
     why = ", ".join(f"{count / total:.0%} {code or 'of no detected language'}" for code, count in counted)
-    return (chosen, *dict(_BY_LANGUAGE)[chosen]), why.replace("%", " %")
+    return with_table(chosen), why.replace("%", " %")
 
 
 def _entry(name: str, facts: dict[str, Any]) -> Entry:

@@ -57,8 +57,11 @@ def install(
         autocompletion=model_names,
     ),
 ) -> None:
-    """Install a model, or those for the languages of your memories, checked against pinned hashes."""
-    from memorata_models.catalogue import CATALOGUE, installed, recommended
+    """Install a model, or the best for the languages of your memories, checked against pinned hashes.
+
+    An embedder without a table of token vectors gets one beside it.
+    """
+    from memorata_models.catalogue import CATALOGUE, installed, recommended, with_table
     from memorata_models.catalogue import EMBEDDER as EMBEDDER_KIND
     from memorata_models.install import install as fetch
 
@@ -66,10 +69,10 @@ def install(
     if name is None:
         names, why = recommended(_languages(session))
         output.say(f"{' and '.join(names)}: {why}")
-        present = installed(folder)
     else:
-        names, present = (one_of("NAME", name, tuple(CATALOGUE)),), ()
-    models = []
+        names = with_table(one_of("NAME", name, tuple(CATALOGUE)))
+    # The files of a model that is named are checked, and fetched again where they are damaged.
+    present, models = set(installed(folder)) - {name}, []
     with progress(output, in_bytes=True) as report:
         for name in names:
             if name == BUILTIN:
