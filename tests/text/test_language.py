@@ -20,7 +20,7 @@ from memorata.text.language import (
     tells_language,
 )
 from memorata.text.tokens import words
-from memorata.text.word_lists import STOP_WORD_LANGUAGES, listed, negations, stop_words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, listed, negations, shared, stop_words
 
 SENTENCES = {
     "english": """
@@ -354,7 +354,7 @@ def slow_votes(tokens: list[str]) -> str:
     totals = dict.fromkeys(lists, 0.0) | {"english": 1 / 3}
     for token in tokens:
         owners = [one for one in lists if token in lists[one]]
-        if owners and token in listed("names", "also_english") and "english" not in owners:
+        if owners and token in shared("names", "also_english") and "english" not in owners:
             owners.append("english")
         for owner in owners:
             totals[owner] += 1 / len(owners)

@@ -20,6 +20,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
+from memorata.lang import LANGUAGES, languages_with
 from memorata.text.tokens import ABBREVIATIONS, WORD, WordSpans
 from memorata.text.word_lists import (
     NAME_BEGINNINGS,
@@ -27,16 +28,14 @@ from memorata.text.word_lists import (
     TITLES,
     has_common_words,
     is_common,
-    languages_listed,
     listed,
     stop_words,
     word_set,
 )
 
 _VERB_ENDINGS: Final = {
-    "english": ("s", "ed"),
-    "german": ("t", "te"),
-    "russian": ("ет", "ит", "ёт", "ал", "ил", "ел", "ала", "ила", "ела", "лся", "лась", "тся"),
+    name: tuple(LANGUAGES[name]["words"]["verb_endings"].split())
+    for name in languages_with("words", "verb_endings")
 }
 _NOT_VERBS: Final = word_set(
     "this its his us as plus always perhaps needs nicht jetzt mit seit dort gut erst"
@@ -145,7 +144,7 @@ def _is_verb(word: str, language: str) -> bool:
 
 @cache
 def _all_subject_verbs() -> frozenset[str]:
-    by_language = [listed("subject_verbs", language) for language in languages_listed("subject_verbs")]
+    by_language = [listed("subject_verbs", language) for language in languages_with("words", "subject_verbs")]
     return listed("subject_verbs", "english") | {
         verb for verbs in by_language for verb in verbs if len(verb) > _MAX_SHARED_VERB
     }

@@ -21,7 +21,7 @@ from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument
 from memorata.text.known_names import Gazetteer
 from memorata.text.language import detect
-from memorata.text.word_lists import listed
+from memorata.text.word_lists import shared
 
 MENTION_KINDS: Final = (
     *("known", "name", "handle", "tag", "email", "url", "host", "ip", "path", "code", "id"),
@@ -172,7 +172,7 @@ _FILE_ENDINGS = (
     "kt|lock|log|md|mp[34]|parquet|pdf|php|png|pptx?|py|rb|rs|rst|sh|sql|sqlite3?|svg|swift|tar|tex|toml|tsv|"
     "tsx?|txt|wav|xlsx?|xml|ya?ml|zip"
 )
-_TOP_DOMAINS, _WORDLIKE_DOMAINS = (listed("hosts", name) for name in ("top_domains", "wordlike_domains"))
+_TOP_DOMAINS, _WORDLIKE_DOMAINS = (shared("hosts", name) for name in ("top_domains", "wordlike_domains"))
 
 _FORMS = rf"""
       (?P<url>   (?:https?|ftps?|wss?|ssh|git|file|postgres(?:ql)?|redis|s3)://[^\s<>"'`«»“”]+

@@ -39,7 +39,7 @@ from memorata.text.word_lists import (
     STOP_WORD_LANGUAGES,
     TITLES,
     common_words,
-    listed,
+    shared,
 )
 
 _WORD: Final = re.compile(r"[\w\u0300-\u036f]+")
@@ -226,8 +226,8 @@ def _key(argument: str, name: object) -> str:
     return key
 
 
-_DETERMINERS: Final = listed("names", "determiners")
-_SUBJECT_VERBS: Final = listed("names", "verbs_of_persons")
+_DETERMINERS: Final = shared("names", "determiners")
+_SUBJECT_VERBS: Final = shared("names", "verbs_of_persons")
 _BEFORE_SUBJECT: Final = re.compile(
     r"\s+(?:i|you|he|she|it|we|they|the|this|that|these|those|there|my|your|his|her|its|our|their|any(?:one|body|thing)"
     r"|someone|somebody|everyone|everybody|not)\b"

@@ -14,18 +14,19 @@ of Latin letters by a few words each, and give words of five more scripts the st
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
+from memorata.lang import LANGUAGES, SHARED, languages_with
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.text.tokens import words
-from memorata.text.word_lists import STOP_WORD_LANGUAGES, languages_listed, listed, negations, stop_words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, listed, negations, shared, stop_words
 
 DETECTED_LANGUAGES: Final = (*STOP_WORD_LANGUAGES, "none")
 """Every answer :func:`detect` can give."""
-_MORE: Final = languages_listed("function_words")
+_MORE: Final = languages_with("words", "function_words")
 """Languages of which only the most common function words are known: enough to tell them from others.
 (py3langid tells 97 languages, and these in 99.8 of 100 passages of the development sets where votes do in 97;
 it takes 0.4 s and 90 MB to load and 60 µs a text.)"""
@@ -42,18 +43,14 @@ _LETTER_VOTE = 1 / 3
 _DEFAULT_VOTE = 1 / 3
 """What the default starts with: "Zürich hotels" has one umlaut and no verb, and is no German for it."""
 
-_LETTERS: Final = {
-    letter: languages
-    for letters, languages in {
-        "ßü": "german", "äö": "german swedish", "å": "swedish", "ñ": "spanish", "ãõ": "portuguese",
-        "œîû": "french", "çêâô": "french portuguese", "èù": "french italian", "òì": "italian",
-        "à": "french italian portuguese", "é": "french spanish portuguese", "áíóú": "spanish portuguese",
-        "ëï": "french dutch",
-        "ğış": "turkish", "æø": "danish norwegian", "őű": "hungarian", "ășț": "romanian",
-        "ąęłńśźż": "polish", "ćčďđěňřšťůžơưþðạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ": "none",
-    }.items()
-    for letter in letters
-}  # fmt: skip
+_LETTERS_OF: Final = {name: file["letters"] for name, file in LANGUAGES.items() if "letters" in file} | {
+    "none": SHARED["letters"]["other"]
+}
+_LETTERS: Final[Mapping[str, Sequence[str]]] = {
+    letter: [name for name, letters in _LETTERS_OF.items() if letter in letters]
+    for letter in "".join(_LETTERS_OF.values())
+}
+"""By letter, the languages that have it."""
 
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LATIN_RANGES: Final = "a-zA-ZªºÀ-ÖØ-öø-ɏḀ-ỿ"
@@ -136,11 +133,7 @@ def _supported(language: str) -> str:
     return language if language in _DETECTED else "none"
 
 
-LANGUAGE_CODES: Final = {
-    "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
-    "dutch": "nl", "swedish": "sv", "russian": "ru", "turkish": "tr", "danish": "da", "norwegian": "no",
-    "finnish": "fi", "hungarian": "hu", "romanian": "ro", "polish": "pl", "indonesian": "id",
-}  # fmt: skip
+LANGUAGE_CODES: Final[Mapping[str, str]] = {name: file["code"] for name, file in LANGUAGES.items()}
 """By the name of a language, its ISO 639-1 code."""
 _CODES_OF_SCRIPTS: Final = {
     "han": "zh",
@@ -255,9 +248,7 @@ def _vote(tokens: Sequence[str], default: str, *, ascii_only: bool) -> str:
     for token in () if ascii_only else tokens:
         if not token.isascii():
             # One vote per word, however many accents: a single foreign name must not outvote a sentence.
-            languages_of_letter = next(
-                (_LETTERS[letter] for letter in token if letter in _LETTERS), ""
-            ).split()
+            languages_of_letter = next((_LETTERS[letter] for letter in token if letter in _LETTERS), ())
             for language in languages_of_letter:
                 totals[language] = totals.get(language, 0.0) + _LETTER_VOTE / len(languages_of_letter)
     top_score = max(totals.values())
@@ -282,7 +273,7 @@ def _ballots() -> dict[str, tuple[tuple[str, float], ...]]:
     for language in _MORE:
         for word in function_words(language):
             speakers.setdefault(word, []).append(language)
-    for word in speakers.keys() & listed("names", "also_english"):
+    for word in speakers.keys() & shared("names", "also_english"):
         if "english" not in speakers[word]:
             speakers[word].append("english")
     return {

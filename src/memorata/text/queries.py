@@ -14,17 +14,16 @@ either.
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
-from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 from unicodedata import category
 
 from memorata._frozen import frozen
+from memorata.lang import LANGUAGES, languages_with
 from memorata.model import checks
 from memorata.text.language import detect
 from memorata.text.tokens import words
-from memorata.text.word_lists import STOP_WORD_LANGUAGES, listed, pronouns, stop_words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, pronouns, shared, stop_words
 
 QueryType: TypeAlias = Literal["factual", "preference", "conceptual"]
 QUESTION_MARKS: Final = ("?", "？", "؟")
@@ -194,7 +193,7 @@ def without_event_verbs(text: str) -> str:
     return " ".join(word for word in words(checks.text("text", text)) if word not in _EVENT_VERBS)
 
 
-_EVENT_VERBS: Final = listed("queries", "event_verbs")
+_EVENT_VERBS: Final = shared("queries", "event_verbs")
 
 
 def _has_capitals(text: str) -> bool:
@@ -228,7 +227,7 @@ def _has_name(query: str) -> bool:
 @cache
 def query_cues() -> dict[str, dict[str, str]]:
     """Return the cues by language and type, read with the first query that is classified."""
-    cues = tomllib.loads(Path(__file__).with_name("query_cues.toml").read_text(encoding="utf-8"))
+    cues = {name: dict(LANGUAGES[name]["query_cues"]) for name in languages_with("query_cues")}
     for of_language in cues.values():
         habits = (line.split(" * ") for line in of_language.pop("habits"))
         usual = [

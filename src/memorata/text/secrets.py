@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.model import checks
-from memorata.text.word_lists import listed
+from memorata.text.word_lists import shared
 
 
 @frozen
@@ -143,8 +143,8 @@ def _is_placeholder(value: str) -> bool:
     return same or not any(character.isalnum() for character in value) or stands
 
 
-_PLACEHOLDERS: Final = listed("passwords", "placeholders")
-_SAID_OF_PASSWORDS: Final = listed("passwords", "remarks")
+_PLACEHOLDERS: Final = shared("passwords", "placeholders")
+_SAID_OF_PASSWORDS: Final = shared("passwords", "remarks")
 _SHAPES: Final[Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )

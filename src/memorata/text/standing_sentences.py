@@ -3,29 +3,36 @@
 Rules, so that nothing but the text is needed when it is written: an adverb that makes a request general
 ("always", "from now on") at the head of a sentence, or a first person who likes, is called, lives or works.
 Precision comes first: a sentence that is missed can be given its category by the caller, one that is taken by
-mistake is shown at the start of every session. The words are in ``standing_sentences.toml`` beside this file.
+mistake is shown at the start of every session.
+
+The files of :mod:`memorata.lang` have under ``[standing]`` what opens an `instruction`, and what expresses a
+`preference` of the speaker: expressions; alternatives of what a `profile` consists of, and of what is
+`unfinished`; and `cues`, of which every instruction, preference and profile holds one in lower case.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
-from pathlib import Path
+from itertools import chain
 from typing import Final, Literal, TypeAlias
+
+from memorata.lang import LANGUAGES, languages_with
 
 Standing: TypeAlias = Literal["instruction", "preference", "profile"]
 
-_WORDS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_WORDS: Final = [LANGUAGES[name]["standing"] for name in languages_with("standing")]
 _SENTENCE_START: Final = r"(?:^|[.!?;:。！？\n]\s*|[-*•]\s+)"
 _INSTRUCTION: Final = re.compile(
-    _SENTENCE_START + f"(?:{'|'.join(_WORDS['instructions'].values())})", re.IGNORECASE
+    _SENTENCE_START + f"(?:{'|'.join(words['instruction'] for words in _WORDS)})", re.IGNORECASE
 )
-_PREFERENCE: Final = re.compile("|".join(_WORDS["preferences"].values()), re.IGNORECASE)
-_PROFILE: Final = re.compile("|".join(_WORDS["profile"]), re.IGNORECASE)
-_UNFINISHED: Final = re.compile("|".join(_WORDS["unfinished"]), re.IGNORECASE)
+_PREFERENCE: Final = re.compile("|".join(words["preference"] for words in _WORDS), re.IGNORECASE)
+_PROFILE, _UNFINISHED = (
+    re.compile("|".join(chain.from_iterable(words.get(name, ()) for words in _WORDS)), re.IGNORECASE)
+    for name in ("profile", "unfinished")
+)
 # Without one of these none of the first three matches. Every text that is written is read for them, which
 # takes a tenth of the time of the patterns (6 instead of 55 microseconds for 86 characters).
-_CUES: Final = tuple(_WORDS["cues"])
+_CUES: Final = tuple(dict.fromkeys(chain.from_iterable(words["cues"] for words in _WORDS)))
 _ASCII_CUES: Final = tuple(cue for cue in _CUES if cue.isascii())
 _MAX_CHARACTERS: Final = 2_000
 """Longer texts are documents or answers; a standing sentence in them is a quotation."""

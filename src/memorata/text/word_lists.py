@@ -14,27 +14,32 @@ A capital at the start of a sentence says nothing, so there a word must not be o
 words, or built like a common word (:func:`is_common`). The lists are short on purpose: words that people
 often begin with, chosen by hand and completed by what begins the turns of a chat (LoCoMo, dev split).
 
-The words are in ``word_lists.toml`` beside this file.
+The files of :mod:`memorata.lang` have under ``[words]``, between blanks:
+
+- ``pronouns``: question words, and words that stand for somebody or something. In doubt a word is listed:
+  German *wie* and Spanish *que* ask in one reading and join in another.
+- ``other_stop_words``: articles, prepositions, conjunctions, auxiliary verbs and the like.
+- ``negations``.
+- ``function_words``: the most common ones of a language that is stemmed but has no stop words, enough to
+  recognise it.
+- ``familiar``: what recognises short sentences about oneself, which often hold no function word of one
+  language alone.
+- ``common``: words that people often begin a sentence with, and that are no names; ``endings``: those of
+  common words of five letters or more.
+- ``subject_verbs``: verbs of one person or thing, and ``verb_endings``: those that show it.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Final
 
+from memorata.lang import LANGUAGES, SHARED, languages_with
 from memorata.model import checks
 
-STOP_WORD_LANGUAGES: Final = (
-    *("english", "spanish", "french", "portuguese", "russian", "german", "italian", "dutch", "swedish"),
-)
-"""The languages that have a list, in about the order of their speakers; ties between them go to the first."""
+STOP_WORD_LANGUAGES: Final = languages_with("words", "pronouns")
+"""The languages that have stop words, in about the order of their speakers; ties go to the first."""
 
-_LISTS: Final[Mapping[str, Mapping[str, str]]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
 _KNOWN: Final = frozenset((*STOP_WORD_LANGUAGES, "none"))
 _MIN_BUILT: Final = 5
 """The fewest letters of a word that is known as common by its ending."""
@@ -48,16 +53,16 @@ def word_set(words: str) -> frozenset[str]:
 @cache
 def listed(name: str, language: str) -> frozenset[str]:
     """Return the words of a language in the list of this name; none if it has none."""
-    return word_set(_LISTS[name].get(language, ""))
+    return word_set(LANGUAGES.get(language, {}).get("words", {}).get(name, ""))
 
 
-def languages_listed(name: str) -> tuple[str, ...]:
-    """Return the languages of the list of this name."""
-    return tuple(_LISTS[name])
+def shared(section: str, name: str) -> frozenset[str]:
+    """Return the words of a list over all languages."""
+    return word_set(SHARED[section][name])
 
 
 CALENDAR, DATE_PREPOSITIONS, TITLES, NOT_NAMES, NAME_BEGINNINGS, NAMES_AND_WORDS = (
-    listed("names", name)
+    shared("names", name)
     for name in ("calendar", "date_prepositions", "titles", "not_names", "beginnings", "also_words")
 )
 
@@ -113,4 +118,4 @@ def _endings(language: str) -> tuple[str, ...]:
 
 def has_common_words(language: str) -> bool:
     """Return whether the common words of a language are known here at all."""
-    return language in _LISTS["common"]
+    return bool(listed("common", language))

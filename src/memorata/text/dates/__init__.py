@@ -35,6 +35,7 @@ from functools import cache
 from typing import Final, Protocol, runtime_checkable
 
 from memorata._frozen import frozen
+from memorata.lang import languages_with
 from memorata.model import checks
 from memorata.model.entity import Period
 from memorata.model.errors import InvalidArgument
@@ -43,18 +44,15 @@ from memorata.text.dates.calendar import FIRST_DAY
 from memorata.text.dates.language import DIGITS, NUMERIC, NUMERIC_DAY_FIRST, DateLanguage, read_language
 from memorata.text.dates.phrases import DateSpan, clock_time
 from memorata.text.language import detect
-from memorata.text.word_lists import listed
+from memorata.text.word_lists import shared
 
-DATE_LANGUAGES: Final = (
-    "english", "russian", "german", "french", "spanish", "italian", "portuguese", "dutch", "swedish",
-    "chinese", "japanese", "korean",
-)  # fmt: skip
+DATE_LANGUAGES: Final = languages_with("dates")
 """The languages whose time phrases are read."""
-_TOLD_BY_FUNCTION_WORDS: Final = frozenset({"french", "spanish", "italian", "portuguese", "dutch", "swedish"})
+_TOLD_BY_FUNCTION_WORDS: Final = frozenset(languages_with("dates", "times_look_foreign"))
 """Languages whose time words are those of others, too («mars», "mayo"): read where the text is in them."""
 
 _ALSO_ENGLISH, _ENGLISH_OR_NAMES = (
-    listed("dates", name) for name in ("german_or_english", "english_or_names")
+    shared("dates", name) for name in ("german_or_english", "english_or_names")
 )
 """Time words of German, and of other languages, that are also English ones."""
 _HANGUL, _KANA, _HAN = (

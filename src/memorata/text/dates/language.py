@@ -39,14 +39,13 @@ Lines of an expression are joined, without the blanks that they begin with.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import starmap
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from memorata.lang import LANGUAGES
 from memorata.text.dates import readers as read
 from memorata.text.dates.readers import Reader
 
@@ -276,14 +275,13 @@ NUMERIC_DAY_FIRST: Final = DateLanguage(
 )
 
 
-_FOLDER: Final = Path(__file__).with_name("languages")
 _OPTIONAL: Final = re.compile(r"\((?:\?:)?[^()]*\)\?")
 _SEGMENT: Final = re.compile(r"\(\?:([^()]*)\)|([^\W\d_]+)")
 
 
 def read_language(name: str) -> DateLanguage:
     """Return the language that the file of its name describes."""
-    file = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    file = LANGUAGES[name]["dates"]
     vocabulary = Vocabulary(**_fields(file["words"]))
     rules = file.get("rules", {})
     expressions = {f"{{{key}}}": _joined(value) for key, value in file.get("expressions", {}).items()}

@@ -6,8 +6,8 @@ or "from … to …" holds them. "Since", "before" and "after" open a phrase to 
 cut it, "two days before" moves it. And a phrase that could be something else (June, 2020, Friday, summer) is
 accepted only after a preposition that goes with its kind: June alone is also a name, and 2020 a number.
 
-Hours and minutes ("two hours ago", "in the last 30 minutes", "yesterday at 3 pm") are read in queries alone, in
-the twelve languages that dates are read in: what a memory tells of is kept by the day. So are times that a
+Hours and minutes ("two hours ago", "in the last 30 minutes", "yesterday at 3 pm") are read in queries alone,
+in the twelve languages that dates are read in: what a memory tells of is kept by the day. So are times that a
 query names by an event: "before my trip to Porto", „nach der Hochzeit". Which time that was only a memory can
 tell. What follows the preposition has to begin with a word that makes it one thing in particular, an article
 or a possessive: "before dinner" is any.
@@ -16,14 +16,13 @@ or a possessive: "before dinner" is any.
 from __future__ import annotations
 
 import re
-import tomllib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 from functools import cache
-from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
+from memorata.lang import SHARED
 from memorata.model.entity import Period
 from memorata.text.dates import calendar
 from memorata.text.dates.calendar import Days
@@ -304,9 +303,7 @@ def _shifted(days: Days, measure: re.Match[str], bound: str, vocabulary: Vocabul
     return calendar.shifted(days.after - _DAY, unit, count)
 
 
-_QUERY_TIMES: Final[dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("query_times.toml").read_text(encoding="utf-8")
-)
+_QUERY_TIMES: Final = SHARED["query_times"]
 _NUMBERS: Final = {
     word: float(number) for number, words in _QUERY_TIMES["numbers"].items() for word in words.split("|")
 }
