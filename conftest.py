@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import walk_packages
 from typing import cast
@@ -29,10 +30,15 @@ from memorata.store.sqlite.session import SqliteSession
 if sys.platform != "win32":
     import fcntl
 
+# Fixtures of several distributions, each of them once: a server is started and stopped by one of its name.
+pytest_plugins = ["memorata.testing.commands"]
+if find_spec("memorata_postgres") is not None:
+    pytest_plugins.append("memorata_postgres.testing")
+
 # These machines are shared, and a slow example is not a wrong one.
 # Each run draws other examples, so many short runs find what a long one finds.
-settings.register_profile("here", deadline=None, max_examples=30)
-settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("here", deadline=None, max_examples=20)
+settings.register_profile("ci", deadline=None, max_examples=20, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=300)
 settings.load_profile(os.environ.get("MEMORATA_TEST_PROFILE") or ("ci" if os.environ.get("CI") else "here"))
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import memorata
@@ -479,7 +479,6 @@ def changes(call: Row) -> st.SearchStrategy[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("call", "changed"), [pytest.param(each, changes(each), id=each.name) for each in TABLE]
 )
-@settings(max_examples=20)
 @given(data=st.data())
 def test_any_floats_give_a_finite_result_or_a_named_error(
     call: Row, changed: st.SearchStrategy[dict[str, Any]], data: st.DataObject

@@ -168,8 +168,8 @@ def test_in_any_locale_utf_8_is_read_and_json_is_json(home: Path, monkeypatch: p
         assert rows[0]["content"] == "Anna is Zoë 🍵"
 
 
-def test_a_terminal_of_no_columns_is_of_unknown_width(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    process("remember", "Anna prefers green tea")
+def test_a_terminal_of_no_columns_is_of_unknown_width(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("remember", "Anna prefers green tea")
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "0")
     assert "Anna prefers green tea" in process("list").stdout

@@ -7,6 +7,7 @@ import ast
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 ARGUMENTS = {"demo.py": ("--embedder", "lexical")}
 
 
+@cache
 def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-X", "utf8", "-W", "error", str(EXAMPLES / name), *arguments]
     plain = {**os.environ, "MEMORATA_MODELS": str(EXAMPLES / "no-models")}
@@ -68,6 +70,7 @@ def test_own_recipe_puts_the_best_of_every_session_first() -> None:
 def test_the_demo_keeps_its_memories_in_a_new_file_and_refuses_an_old_one(tmp_path: Path) -> None:
     kept = tmp_path / "kept.db"
     assert run("demo.py", str(kept), "--embedder", "lexical").returncode == 0
+    run.cache_clear()
     size = kept.stat().st_size
     again = run("demo.py", str(kept), "--embedder", "lexical")
     assert again.returncode == 2

@@ -7,7 +7,7 @@ from typing import Any
 import bm25s
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.index.lexical import (
@@ -229,7 +229,6 @@ def test_scores_are_those_of_bm25s(k1: float, b: float) -> None:
         np.testing.assert_allclose(scores / (k1 + 1), without.get_scores(query), rtol=1e-12)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(TEXT, min_size=1, max_size=8), TEXT)
 def test_any_texts_score_as_in_bm25s(texts: list[list[str]], query: list[str]) -> None:
     terms = {term for text in texts for term in text}

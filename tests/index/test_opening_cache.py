@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memorata.dedupe.fingerprint import fingerprint
@@ -160,7 +160,6 @@ WORDS = [
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(texts, max_size=10), st.lists(texts, min_size=1, max_size=5), st.integers(0, 10))
 @example(["Anna Anna"], ["Anna doesn't Anna"], 0)
 def test_nobody_is_told_that_nothing_was_said_when_something_was(

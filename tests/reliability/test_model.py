@@ -362,5 +362,8 @@ def agrees(memories: list[Memory], scores: object, wanted: Mapping[str, float], 
 
 TestModel = Model.TestCase
 TestModel.settings = settings(
-    max_examples=15, stateful_step_count=40, suppress_health_check=list(HealthCheck), deadline=None
+    max_examples=settings().max_examples // 3,
+    stateful_step_count=40,
+    suppress_health_check=list(HealthCheck),
+    deadline=None,
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.profile import chosen
 
 import memorata
 from memorata.engine.recipes import RECIPES
@@ -16,6 +17,7 @@ from memorata.model.entity import Period
 from memorata.model.query import When
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
+LIMIT = chosen(20, 50)
 PEOPLE = ("Anna", "Boris", "Chen", "Dana")
 THINGS = ("green tea", "black coffee", "the night train to Lisbon", "a letter", "Monday's meeting", "roses")
 QUESTIONS = (
@@ -82,7 +84,11 @@ def test_an_explanation_is_the_score_to_the_last_bit(memory: memorata.Engine, re
         for min_confidence in (None, 0):
             for when in (None, period):
                 answer = memory.recall(
-                    question, recipe=recipe, limit=50, when=When(period=when), min_confidence=min_confidence
+                    question,
+                    recipe=recipe,
+                    limit=LIMIT,
+                    when=When(period=when),
+                    min_confidence=min_confidence,
                 )
                 shown += len(answer)
                 for hit in answer:

@@ -14,14 +14,20 @@ KILLS = chosen(2, 10, 60)
 VERBS = ("reembed", "copy", "encrypt", "decrypt", "vacuum", "purge")
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the file lies that each of them begins with a copy of."""
+    return tmp_path_factory.mktemp("upkeep")
+
+
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes that are forked here")
 @pytest.mark.parametrize("verb", VERBS)
-def test_work_that_is_killed_in_its_middle_loses_nothing_and_can_go_on(verb: str, tmp_path: Path) -> None:
+def test_work_that_is_killed_in_its_middle_loses_nothing_and_can_go_on(verb: str, folder: Path) -> None:
     if verb in ("encrypt", "decrypt"):
         pytest.importorskip("sqlcipher3")
     ran = subprocess.run(
-        [sys.executable, str(SCRIPT), str(tmp_path), verb, str(KILLS), "7"],
+        [sys.executable, str(SCRIPT), str(folder), verb, str(KILLS), "7"],
         capture_output=True,
         text=True,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},

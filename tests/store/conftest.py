@@ -8,9 +8,6 @@ from memorata.index import segments
 from memorata.store.dialects import SqliteStore
 from memorata.store.memory import memories
 from memorata.store.store import MEMORY_BUDGET, Store
-from memorata_postgres.testing import base, chance_of_pools, role, server_store, start_server, url, used
-
-__all__ = ["base", "chance_of_pools", "role", "server_store", "start_server", "url", "used"]
 
 
 @pytest.fixture(params=["sqlite", "small segments", "postgresql"])

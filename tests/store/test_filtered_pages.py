@@ -44,7 +44,7 @@ def in_view(store: Store, namespace: str, filter: Filter | None) -> list[str]:
         return sorted(found_ids(view, view.search(query("tea"), 100)))
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(MEMORIES, min_size=1, max_size=5), MEMORIES, st.lists(FILTERS, min_size=1, max_size=4))
 @example([remembered(metadata={"a": 1})], remembered(metadata={"a": True}), [{"metadata.a": 1}])
 @example(

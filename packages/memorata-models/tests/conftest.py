@@ -23,13 +23,10 @@ from onnx import TensorProto, helper, numpy_helper
 from memorata.embed.description import ModelDescription
 from memorata.embed.ngram_encoder import BuiltinEmbedder
 from memorata.embed.port import Prompts
-from memorata.testing.commands import cli, commands_are_made_once, home, tea, tea_database
 from memorata_models.description import RerankerDescription, as_toml
 from memorata_models.install import install
 from memorata_models.onnx import OnnxEmbedder
 from memorata_models.static import StaticEmbedder
-
-__all__ = ["cli", "commands_are_made_once", "home", "tea", "tea_database"]
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "green", "blue", "query", "passage"]
 TABLE = np.array(

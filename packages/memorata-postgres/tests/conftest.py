@@ -3,9 +3,6 @@
 import pytest
 
 from memorata_postgres.store import PostgresStore
-from memorata_postgres.testing import base, chance_of_pools, role, server_store, start_server, url, used
-
-__all__ = ["base", "chance_of_pools", "role", "server_store", "start_server", "url", "used"]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ def test_texts_keep_their_order(one: str, other: str) -> None:
     assert (one < other) == (storable(one).encode() < storable(other).encode())
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(TEXTS, min_size=1, max_size=5))
 @pytest.mark.parametrize("binary", [True, False])
 def test_a_connection_writes_and_reads_them(

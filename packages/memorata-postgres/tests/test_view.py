@@ -132,7 +132,7 @@ def same(one: LegCandidates, other: LegCandidates, exactly: bool = True) -> None
         np.testing.assert_allclose(theirs.parts, mine.parts, atol=1e-12)
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(MEMORIES, min_size=1, max_size=14), QUERIES, VIEWS, st.integers(0, 15), st.data())
 def test_every_leg_answers_as_the_file_does(
     both: tuple[Store, Store],

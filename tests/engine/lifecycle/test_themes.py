@@ -1,7 +1,7 @@
 """Memories about one thing are put together, by meaning, by names, and without chaining."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.engine.consolidation import MIN_COHESION, linked, themes
@@ -67,7 +67,6 @@ def test_a_name_and_a_little_likeness_are_enough_and_each_alone_is_not() -> None
     assert MIN_COHESION == 0.4
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 25), st.integers(0, 1000), st.floats(0.1, 0.9))
 def test_chains_of_neighbours_find_what_trying_every_pair_finds(count: int, seed: int, least: float) -> None:
     drawn = np.random.default_rng(seed).random((count, count), np.float32)
@@ -91,7 +90,6 @@ def test_nothing_at_all() -> None:
     assert found([[0, 0], [0, 0]], ["", ""]) == []
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(2, 60), st.integers(0, 5))
 def test_groups_are_disjoint_and_large_enough(count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import memorata
@@ -62,7 +62,6 @@ def test_what_is_left_out_does_not_take_the_places_of_others(context: Make) -> N
     assert legs.lexical.slots.tolist() == legs.vector.slots.tolist() == [40]
 
 
-@settings(max_examples=50, deadline=None)
 @given(said=st.lists(st.booleans(), max_size=40), limit=st.integers(0, 12), by_words=st.booleans())
 def test_the_best_that_may_be_returned_are_those_of_all_that_were_found(
     said: list[bool], limit: int, by_words: bool

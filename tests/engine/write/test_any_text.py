@@ -6,7 +6,7 @@ from itertools import chain, count
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import memorata
@@ -99,7 +99,6 @@ def test_an_error_in_a_batch_names_its_item(memory: Engine, item: Any, refused: 
 
 
 @pytest.mark.untraced
-@settings(max_examples=40)
 @given(
     st.lists(TEXTS, min_size=1, max_size=3),
     TEXTS,

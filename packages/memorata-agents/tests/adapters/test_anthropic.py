@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import memorata
@@ -122,7 +122,6 @@ COMMANDS = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(COMMANDS, max_size=12))
 def test_random_commands_give_the_same_answers(steps: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder, memorata.open(":memory:", embedder="lexical") as engine:

@@ -59,7 +59,7 @@ def described(api: FastAPI, request: pytest.FixtureRequest) -> schemathesis.Base
 @pytest.mark.long
 @schema.exclude(path_regex=r"/events$").parametrize()
 @settings(
-    max_examples=100 if ATTACK else settings().max_examples // 15,
+    max_examples=100 if ATTACK else settings().max_examples // 10,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
