@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.index import partition as module
-from memorata.index.index import Speakers
 from memorata.index.lexical import Saturated, TermList
 from memorata.index.partition import Partition
 from memorata.index.postings import MAX_FREQUENCY, inverted
 from memorata.index.record import FORGOTTEN, Records, changed, gone, packed, unpacked
+from memorata.index.speakers import Speakers
 from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory, Source
 from memorata.rank.bm25 import BM25

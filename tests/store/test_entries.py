@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from memorata.index.index import LegCandidates
+from memorata.index.candidates import LegCandidates
 from memorata.model.memory import Memory
 from memorata.store.entries import Change, Entry, Page
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from memorata.index.index import NO_CANDIDATES
+from memorata.index.candidates import NO_CANDIDATES
 from memorata_graph.legs import leg_detail
 
 

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memorata.engine.recall.legs import nearby, timely
-from memorata.index.index import Index, LegCandidates
+from memorata.index.candidates import LegCandidates
 from memorata.index.lexical import LexicalQuery
+from memorata.index.search import NamespaceIndex
 from memorata.model.entity import Period, Place
 from memorata.model.memory import Memory, Source
 from memorata.rank.bm25 import BM25, ContextWindow
@@ -167,7 +168,7 @@ def test_every_leg_answers_as_the_file_does(
         situated(one, other, limit, data)
 
 
-def situated(one: Index, other: Index, limit: int, data: st.DataObject) -> None:
+def situated(one: NamespaceIndex, other: NamespaceIndex, limit: int, data: st.DataObject) -> None:
     centre = data.draw(HOURS)
     period = Period.around(centre, timedelta(hours=data.draw(st.sampled_from([0, 5, 30]))))
     same(

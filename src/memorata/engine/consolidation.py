@@ -24,8 +24,8 @@ from memorata.engine.runtime import Runtime
 from memorata.engine.write.purge import SUMMARY_OF, made_from_others, sources_of
 from memorata.engine.write.writer import Writer as MemoryWriter
 from memorata.index.codes import Floats
-from memorata.index.index import Index
 from memorata.index.record import TIERS, visible
+from memorata.index.search import NamespaceIndex
 from memorata.model.checks import FloatArray, IntArray, memory_id
 from memorata.model.errors import EmbeddingServiceError, InvalidArgument
 from memorata.model.memory import Memory, Tier
@@ -144,7 +144,7 @@ class Consolidation:
         ]
 
     def _episodes(
-        self, view: Index, path: str, now: datetime, summarised: set[str]
+        self, view: NamespaceIndex, path: str, now: datetime, summarised: set[str]
     ) -> tuple[list[Memory], Floats]:
         slots = np.arange(self._store.graph.delta(path, 0).slots)
         records = view.records(slots)

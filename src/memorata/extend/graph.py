@@ -5,9 +5,9 @@ from memorata.engine.recall.query import UNDONE_ALIAS, undone_aliases
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import built_place
 from memorata.engine.write.names import NameIndex, Names
-from memorata.index.index import Index
 from memorata.index.lexical import LexicalQuery
 from memorata.index.record import NOWHERE, Growing, Records, visible
+from memorata.index.search import NamespaceIndex
 from memorata.model.entity import MENTIONS, NEXT, OWN_TYPES, SUPERSEDES, Entity, relation_type
 from memorata.rank.bm25 import BM25
 from memorata.rank.distance import EARTH_RADIUS, haversines
@@ -35,12 +35,12 @@ __all__ = [
     "GraphDelta",
     "Growing",
     "Hidden",
-    "Index",
     "LexicalQuery",
     "Link",
     "NameIndex",
     "NameMatcher",
     "Names",
+    "NamespaceIndex",
     "Records",
     "Runtime",
     "Terms",

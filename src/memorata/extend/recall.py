@@ -10,7 +10,7 @@ from memorata.engine.recall.ranking import Ranked, rank_candidates
 from memorata.engine.recall.result import Measure, RecalledPeriod, tokens
 from memorata.engine.recipes import GROUPS, PARAMETERS
 from memorata.engine.saved_recipes import IN_USE, SavedRecipe, own_name, recipe_from
-from memorata.index.index import NO_CANDIDATES, LegCandidates
+from memorata.index.candidates import NO_CANDIDATES, LegCandidates
 from memorata.index.record import RECORD, SPEAKER, Records
 from memorata.rank import Combination
 from memorata.text.queries import RuleClassifier

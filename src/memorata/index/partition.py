@@ -17,10 +17,10 @@ import numpy.typing as npt
 from memorata._frozen import frozen
 from memorata.index.bounded_cache import BoundedCache, bytes_of
 from memorata.index.codes import Floats, Owners
-from memorata.index.index import Speakers
 from memorata.index.lexical import NEIGHBOUR_COLUMNS, Mask, Neighbours, Saturated, TermList
 from memorata.index.postings import MAX_FREQUENCY, SegmentLists
 from memorata.index.record import FIELDS, GONE, RECORD, Growing, Records, replaced, visible
+from memorata.index.speakers import Speakers
 from memorata.index.token_rows import TokenRows
 from memorata.index.vectors import Vectors
 from memorata.model.memory import Memory, Source

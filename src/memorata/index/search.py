@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from memorata._frozen import frozen
+from memorata.index.candidates import NO_CANDIDATES, LegCandidates
 from memorata.index.codes import Floats, Owners
-from memorata.index.index import NO_CANDIDATES, LegCandidates, Speakers, Status
 from memorata.index.lexical import (
     LexicalQuery,
     Mask,
@@ -29,6 +30,7 @@ from memorata.index.lexical import (
 from memorata.index.partition import Partition, Visibility
 from memorata.index.record import Records
 from memorata.index.segments import read_lists, segments_statement
+from memorata.index.speakers import Speakers
 from memorata.index.token_rows import Marks, Tokens
 from memorata.index.vector_rows import stored_bytes, unsealed
 from memorata.index.vectors import MAX_EXACT_VECTORS, Vectors
@@ -56,8 +58,25 @@ _MAX_CACHED_NAMES: Final = 200_000
 """In a namespace of more memories, names are read per call and not cached."""
 
 
+@frozen
+class Status:
+    """The size of an index, and how it is searched."""
+
+    count: int
+    """The number of memories that may be returned."""
+    pending: int
+    """The number of memories without a vector of the store's embedder."""
+    change: int
+    """The last visible change of the namespace; 0 for one that does not exist."""
+    methods: Mapping[str, str]
+    """The search methods used so far, by leg: ``"vector"`` and ``"lexical"``."""
+
+
 class NamespaceIndex:
-    """A :class:`~memorata.index.index.Index` on a partition and the database behind it."""
+    """A consistent view of the visible memories of one namespace that pass a filter.
+
+    Memories are identified by slot, a number that never changes.
+    """
 
     def __init__(
         self,
@@ -103,7 +122,12 @@ class NamespaceIndex:
         *,
         rough: bool = False,
     ) -> LegCandidates:
-        """Return the best memories by the cosine of a unit vector, or by BM25 of terms."""
+        """Return the best memories, best first: by the cosine of a unit vector, or by BM25 of terms.
+
+        For a vector, the memories whose best passage is closest to it, without the `excluded` terms in their
+        content. A `rough` result is for callers of :meth:`score`: it may be as inexact as that is. For terms,
+        only memories that share one; the query has the excluded terms.
+        """
         if isinstance(query, LexicalQuery):
             self._methods["lexical"] = POSTINGS
             parts = self._parts(query)
@@ -120,7 +144,12 @@ class NamespaceIndex:
     def score(
         self, query: Floats | LexicalQuery, slots: IntArray, window: ContextWindow | None = None
     ) -> LegCandidates:
-        """Return the cosines of memories, or their BM25 scores as read with their neighbours."""
+        """Return the scores of the memories in `slots`, in the same order.
+
+        For a unit vector, the cosine of each memory's best passage, within two thousandths; 0 for one without
+        vectors. For terms, BM25 of each memory read with its neighbours in the session, as far as `window`
+        says; the terms of a neighbour that is not visible are not read.
+        """
         if not isinstance(query, LexicalQuery):
             return LegCandidates(slots, self._partition.vectors.cosines(query, slots))
         parts = self._parts(query)
@@ -154,7 +183,11 @@ class NamespaceIndex:
         )
 
     def neighbours(self, slots: IntArray, reach: int) -> IntArray:
-        """Return the visible slots before and after each memory in its session; -1 for none."""
+        """Return the slots up to `reach` before and after each memory in its session; -1 for none.
+
+        A row for each step back, then one for each step ahead. All neighbours are visible, whether or not
+        they pass the filter.
+        """
         if not (links := self._partition.neighbours):
             return np.full((2 * reach, slots.size), -1)
         around, mask = links.around(slots, reach), self._visibility.mask
@@ -188,7 +221,7 @@ class NamespaceIndex:
         }
 
     def records(self, slots: IntArray | None = None) -> Records:
-        """Return the records of memories, or of all."""
+        """Return the records of memories, or of all; a purged one has the state `GONE`."""
         records = self._partition.records
         return records if slots is None else records.take(slots)
 
@@ -235,7 +268,10 @@ class NamespaceIndex:
     def tokens(
         self, table: str, slots: IntArray, read: Callable[[list[Memory]], Sequence[tuple[Tokens, int]]]
     ) -> tuple[IntArray, IntArray, Marks]:
-        """Return the concatenated tokens of memories, the number of each, and bits of each; cached."""
+        """Return the concatenated tokens of memories, the number of each, and a few bits of each.
+
+        `read` returns the tokens of memories in a table; they are cached under the table's name.
+        """
         rows = self._partition.token_rows(table)
         return rows.of(slots, len(self._partition), lambda unread: read(self.memories(unread)))
 

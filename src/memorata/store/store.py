@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from memorata.index.cache import Added, PartitionCache
 from memorata.index.codes import Floats
-from memorata.index.index import Index
 from memorata.index.search import NamespaceIndex, methods
 from memorata.index.segments import TAIL, Embedder
 from memorata.model.checks import IntArray
@@ -238,7 +237,7 @@ class Store(Facet):
 
     def look(
         self,
-        work: Callable[[Index], _Result],
+        work: Callable[[NamespaceIndex], _Result],
         namespace: str,
         now: datetime,
         *,

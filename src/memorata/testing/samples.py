@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from memorata.dedupe.fingerprint import fingerprint
+from memorata.index.candidates import LegCandidates
 from memorata.index.codes import Floats
-from memorata.index.index import Index, LegCandidates
 from memorata.index.lexical import LexicalQuery
+from memorata.index.search import NamespaceIndex
 from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
 from memorata.store.entries import Entry
@@ -67,7 +68,7 @@ def query(*terms: str, excluded: Sequence[str] = (), **fields: float) -> Lexical
     return LexicalQuery(wanted, fields or {"content": 1.0}, tuple(excluded), SCORER)
 
 
-def found_ids(view: Index, found: LegCandidates) -> list[str]:
+def found_ids(view: NamespaceIndex, found: LegCandidates) -> list[str]:
     """Return the ids of what a leg found, in its order."""
     return [memory.id for memory in view.memories(found.slots)]
 

@@ -14,7 +14,7 @@ from memorata.engine import RECIPES, Recipe
 from memorata.engine.recall.fusion import ExtraLeg, Legs, fuse
 from memorata.engine.recall.legs import search
 from memorata.engine.recall.query import RecallContext
-from memorata.index.index import LegCandidates
+from memorata.index.candidates import LegCandidates
 from memorata.index.vectors import Vectors
 from memorata.model import Period, Place
 from memorata.rank import FUSIONS, Leg

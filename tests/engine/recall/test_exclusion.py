@@ -11,7 +11,7 @@ import memorata
 from memorata.engine.recall.legs import not_excluded, search, without_excluded
 from memorata.engine.recall.query import RecallContext, parse_query
 from memorata.engine.recipes import RECIPES, Recipe
-from memorata.index.index import LegCandidates
+from memorata.index.candidates import LegCandidates
 from memorata.model import Period, Place
 from memorata.text import RuleClassifier
 

@@ -10,7 +10,7 @@ import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
 from memorata.engine.recall.query import ParsedQuery, parse_query, possible_names, with_speakers
-from memorata.index.index import Index
+from memorata.index.search import NamespaceIndex
 from memorata.model import InvalidArgument, Source
 from memorata.model.query import Query
 from memorata.text import ANALYSERS
@@ -41,7 +41,7 @@ def talking() -> Iterator[Callable[[list[tuple[str, str]]], memorata.Engine]]:
         yield make
 
 
-def named(text: str, view: Index, share: float = 0.2) -> ParsedQuery:
+def named(text: str, view: NamespaceIndex, share: float = 0.2) -> ParsedQuery:
     query = parse_query(text, SNOWBALL)
     return with_speakers(query, possible_names(query, SNOWBALL), view, SNOWBALL, share)
 

@@ -7,7 +7,7 @@ from memorata.engine import Recipe
 from memorata.engine.recall.fusion import fuse
 from memorata.engine.recall.legs import QUOTED, search, with_phrases
 from memorata.engine.recall.query import RecallContext
-from memorata.index.index import NO_CANDIDATES, LegCandidates
+from memorata.index.candidates import NO_CANDIDATES, LegCandidates
 
 Make = Callable[..., RecallContext]
 NOBODY = np.zeros(0, np.intp)

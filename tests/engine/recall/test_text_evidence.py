@@ -20,7 +20,7 @@ from memorata.engine.recall.evidence import (
     text_evidence,
 )
 from memorata.engine.recall.query import parse_query
-from memorata.index.index import Speakers
+from memorata.index.speakers import Speakers
 from memorata.model import Memory, Source
 from memorata.text import ANALYSERS
 

@@ -19,7 +19,7 @@ from memorata.engine import Engine
 from memorata.engine.rules import DedupeMode
 from memorata.engine.write.deduplication import Deduplicator, _Candidate
 from memorata.index import openings
-from memorata.index.index import Index
+from memorata.index.search import NamespaceIndex
 from memorata.model.errors import EmbedderError, InvalidArgument
 from memorata.model.query import Query
 from memorata.store.dialects import SqliteStore
@@ -349,7 +349,7 @@ def _direction(text: str) -> Vectors:
     return drawn / np.linalg.norm(drawn)
 
 
-def everything_looked_at(deduplicator: Deduplicator, view: Index, entry: Entry) -> list[_Candidate]:
+def everything_looked_at(deduplicator: Deduplicator, view: NamespaceIndex, entry: Entry) -> list[_Candidate]:
     """Return all that is near by vectors or by words, every row read: what pruning must not change."""
     row = None if entry.vectors is None else entry.vectors[0]
     near = np.zeros(0, np.intp)

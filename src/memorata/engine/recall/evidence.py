@@ -18,8 +18,8 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.recall.conversation import is_by, is_mentioned
 from memorata.engine.recall.query import ParsedQuery, possible_names, word_terms
-from memorata.index.index import Speakers
 from memorata.index.record import ROLES
+from memorata.index.speakers import Speakers
 from memorata.model.checks import FloatArray
 from memorata.model.hit import Explanation
 from memorata.model.memory import Memory

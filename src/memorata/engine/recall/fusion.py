@@ -15,7 +15,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.recall.query import RecallContext
 from memorata.engine.recipes import Recipe, arguments_of, blends_two
-from memorata.index.index import NO_CANDIDATES, LegCandidates
+from memorata.index.candidates import NO_CANDIDATES, LegCandidates
 from memorata.index.record import WORKING, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.entity import Period

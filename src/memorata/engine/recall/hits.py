@@ -15,7 +15,7 @@ from memorata.engine.recall.conversation import reply_leads
 from memorata.engine.recall.evidence import Requirements, explained_with_text, lifted, text_parts
 from memorata.engine.recall.ranking import Ranked
 from memorata.engine.recall.result import Rejected, SessionHit
-from memorata.index.index import Index
+from memorata.index.search import NamespaceIndex
 from memorata.model.checks import IntArray
 from memorata.model.hit import Hit
 
@@ -26,7 +26,7 @@ _HIT: Final = unchecked(Hit)
 def hits_at(
     ranked: Ranked,
     positions: Sequence[int],
-    view: Index,
+    view: NamespaceIndex,
     requirements: Requirements,
     depth: int = 0,
     limit: int | None = None,

@@ -25,9 +25,10 @@ from memorata.engine.recall.fusion import (
 from memorata.engine.recall.query import RecallContext, named_terms
 from memorata.engine.recall.soft_leg import soft_leg
 from memorata.engine.recipes import Recipe
-from memorata.index.index import NO_CANDIDATES, Index, LegCandidates
+from memorata.index.candidates import NO_CANDIDATES, LegCandidates
 from memorata.index.lexical import LexicalQuery, distinct
 from memorata.index.record import FIELDS, NOWHERE, Records
+from memorata.index.search import NamespaceIndex
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.entity import Period, Place
 from memorata.rank import BM25, Combination, best_first, boosted_query, phrase_bonus
@@ -171,7 +172,7 @@ def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQue
     return _with_pending(legs, unread, context) if unread.size and vector.slots.size else legs
 
 
-def _compared(view: Index, slots: IntArray, cosines: FloatArray, vector: LegCandidates) -> BoolArray:
+def _compared(view: NamespaceIndex, slots: IntArray, cosines: FloatArray, vector: LegCandidates) -> BoolArray:
     """Return which of the ascending slots have a vector; those of the vector leg are among them."""
     compared: BoolArray = cosines != 0
     compared[slots.searchsorted(vector.slots)] = True

@@ -14,7 +14,7 @@ from memorata.embed.port import Reranker, Vectors
 from memorata.embed.token_table import TokenTable
 from memorata.engine.recipes import Recipe
 from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
-from memorata.index.index import Index
+from memorata.index.search import NamespaceIndex
 from memorata.model import checks
 from memorata.model.checks import FloatArray
 from memorata.model.entity import Period, Place
@@ -292,7 +292,7 @@ def possible_names(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[st
 def with_speakers(
     query: ParsedQuery,
     names: Names,
-    view: Index,
+    view: NamespaceIndex,
     analyser: Analyser,
     share: float,
     undone: Collection[str] = (),
@@ -326,7 +326,7 @@ def with_speakers(
 def _spoken_names(
     query: ParsedQuery,
     names: Names,
-    view: Index,
+    view: NamespaceIndex,
     speakers: frozenset[str],
     analyser: Analyser,
     undone: Collection[str],
@@ -412,7 +412,7 @@ def possible_entities(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple
     return entities
 
 
-def named_terms(terms: Collection[str], query: ParsedQuery, view: Index) -> list[str]:
+def named_terms(terms: Collection[str], query: ParsedQuery, view: NamespaceIndex) -> list[str]:
     """Return the terms that name an entity of some memory, alone or in a run of :func:`possible_entities`."""
     runs = query.entities
     _, of_entities = view.document_frequencies(tuple(terms), field="entities")
@@ -442,7 +442,7 @@ class RecallContext:
     `failures` collects notes on steps that failed.
     """
 
-    view: Index
+    view: NamespaceIndex
     query: ParsedQuery
     classifier: QueryClassifier
     vector: Vectors | None

@@ -20,7 +20,7 @@ from memorata.engine.recall.legs import entity_leg, search, with_seeds
 from memorata.engine.recall.query import Explain, RecallContext, Step
 from memorata.engine.recall.result import MissedThreshold
 from memorata.engine.recipes import Recipe
-from memorata.index.index import LegCandidates
+from memorata.index.candidates import LegCandidates
 from memorata.index.record import FOREIGN, MACHINE, SPEAKER, WORKING, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import EmbedderError, MissingExtra

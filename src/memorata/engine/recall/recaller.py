@@ -47,8 +47,8 @@ from memorata.engine.recipes import blends_two
 from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.runtime import Runtime
 from memorata.index.codes import Floats
-from memorata.index.index import Index
 from memorata.index.record import replaced
+from memorata.index.search import NamespaceIndex
 from memorata.model import checks
 from memorata.model.hit import Hit
 from memorata.rank.records import best_sessions
@@ -211,7 +211,7 @@ class Recaller:
     def _named(self, request: Request, query: ParsedQuery, names: Names) -> ParsedQuery:
         """Return the query with the speakers that it names."""
 
-        def read(view: Index, undone: frozenset[str] = frozenset()) -> ParsedQuery:
+        def read(view: NamespaceIndex, undone: frozenset[str] = frozenset()) -> ParsedQuery:
             share = request.recipe.speaker_share
             return with_speakers(query, names, view, self.runtime.analyser, share, undone)
 
@@ -228,7 +228,7 @@ class Recaller:
         undone = undone_aliases(self.runtime.store.saved_settings, request.namespace)
         return frozenset() if undone.isdisjoint(map(folded, query.aliases)) else undone
 
-    def _look(self, request: Request, work: Callable[[Index], _Result]) -> tuple[_Result, str]:
+    def _look(self, request: Request, work: Callable[[NamespaceIndex], _Result]) -> tuple[_Result, str]:
         """Return the result of `work` on the request's view, and why that is not a replica's, if so."""
         look = partial(
             self.runtime.store.look,
@@ -249,7 +249,7 @@ class Recaller:
         query: ParsedQuery,
         naming: Names | None,
         embedded: _Embedded | None,
-        everything: Index,
+        everything: NamespaceIndex,
     ) -> _SearchResult:
         """Search a view; for a query that is not embedded yet, read the speakers that it names first."""
         recipe = request.recipe
@@ -343,7 +343,9 @@ class Recaller:
             estimates,
         )
 
-    def _scope(self, request: Request, query: ParsedQuery, view: Index) -> tuple[TimeScope | None, str]:
+    def _scope(
+        self, request: Request, query: ParsedQuery, view: NamespaceIndex
+    ) -> tuple[TimeScope | None, str]:
         """Return the time scope of the query, if any, and the failure of the extractor, if any."""
         if request.recipe.temporal == "none" and request.period is None:
             return None, ""

@@ -18,7 +18,7 @@ from memorata.embed.token_table import LoadedTable, Tokens, TokenTable
 from memorata.engine.recall.query import RecallContext
 from memorata.engine.recipes import Recipe
 from memorata.engine.write.terms import embedded_text
-from memorata.index.index import NO_CANDIDATES, LegCandidates
+from memorata.index.candidates import NO_CANDIDATES, LegCandidates
 from memorata.index.lexical import distinct
 from memorata.index.record import ROLES
 from memorata.model.checks import FloatArray, IntArray

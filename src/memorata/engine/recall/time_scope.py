@@ -21,8 +21,8 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.recall.result import RecalledPeriod
 from memorata.engine.write.terms import named_times
-from memorata.index.index import Index
 from memorata.index.lexical import LexicalQuery
+from memorata.index.search import NamespaceIndex
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.entity import Period
 from memorata.rank.bm25 import BM25
@@ -94,7 +94,7 @@ class TimeScope:
     restricts: bool
     empty: bool = False
 
-    def view(self, view: Index) -> Index:
+    def view(self, view: NamespaceIndex) -> NamespaceIndex:
         """Return the part of a view that is searched."""
         return view.restricted(np.flatnonzero(self.near >= LEAST_NEARNESS)) if self.restricts else view
 
@@ -102,7 +102,7 @@ class TimeScope:
         """Return whether any of some memories is inside the period."""
         return bool((self.near[slots] >= INSIDE).any())
 
-    def opened(self, view: Index) -> TimeScope:
+    def opened(self, view: NamespaceIndex) -> TimeScope:
         """Return the scope of a search through all memories, in which the closest in time weigh more."""
         slots = view.without(None, ())
         event = view.records()["event"][slots]
@@ -172,7 +172,7 @@ def named_time(
 
 
 def time_of_event(
-    text: str, reference: EventReference, view: Index, now: datetime, analyser: Analyser
+    text: str, reference: EventReference, view: NamespaceIndex, now: datetime, analyser: Analyser
 ) -> NamedTime:
     """Return the period that a query names by something that happened: "before my trip to Porto".
 
@@ -217,7 +217,7 @@ def _reading(text: str, now: datetime, anchors: AnchorExtractor) -> AnchorReadin
     return anchors.read(text, now)
 
 
-def bounded(view: Index, since: datetime | None, until: datetime | None) -> Index:
+def bounded(view: NamespaceIndex, since: datetime | None, until: datetime | None) -> NamespaceIndex:
     """Return a view of the memories with an event from `since` on and before `until`."""
     if since is None and until is None:
         return view
@@ -228,7 +228,7 @@ def bounded(view: Index, since: datetime | None, until: datetime | None) -> Inde
     return view.restricted(slots[(event >= first) & (event < last)])
 
 
-def scope_of(view: Index, named: NamedTime, zone: tzinfo) -> TimeScope | None:
+def scope_of(view: NamespaceIndex, named: NamedTime, zone: tzinfo) -> TimeScope | None:
     """Return the time scope of a named period in a view; None where none is named."""
     period = named.period
     if period is None:
@@ -262,7 +262,7 @@ def scope_of(view: Index, named: NamedTime, zone: tzinfo) -> TimeScope | None:
     return scope if scope.holds(slots) else scope.opened(view)
 
 
-def _mentioning(view: Index, slots: IntArray, size: int, keys: Sequence[str]) -> BoolArray:
+def _mentioning(view: NamespaceIndex, slots: IntArray, size: int, keys: Sequence[str]) -> BoolArray:
     """Return which memories mention any of the times, by slot."""
     mask = np.zeros(size, np.bool_)
     if keys and slots.size:

@@ -32,9 +32,9 @@ from memorata.dedupe.wording import extends
 from memorata.embed.port import Embedder
 from memorata.engine.rules import DedupeMode, DedupeRules
 from memorata.index.codes import Floats
-from memorata.index.index import Index
 from memorata.index.lexical import LexicalQuery
 from memorata.index.record import FIELDS
+from memorata.index.search import NamespaceIndex
 from memorata.model.checks import BoolArray, IntArray
 from memorata.model.memory import Memory
 from memorata.rank.decay import SUPPORT_INTERVAL, corroborated
@@ -181,7 +181,7 @@ class Deduplicator:
 
     def _compare_nearly(
         self,
-        view: Index,
+        view: NamespaceIndex,
         entries: Sequence[tuple[Entry, list[_Candidate]]],
         findings: _Findings,
     ) -> None:
@@ -189,7 +189,7 @@ class Deduplicator:
             self._compare_with(view, entry, self._candidates(view, entry) + near, findings)
 
     def _compare_with(
-        self, view: Index, entry: Entry, candidates: Sequence[_Candidate], findings: _Findings
+        self, view: NamespaceIndex, entry: Entry, candidates: Sequence[_Candidate], findings: _Findings
     ) -> None:
         closest = _closest(candidates)
         close = [
@@ -232,7 +232,7 @@ class Deduplicator:
         letters = cosine is not None and cosine < self.threshold and not self.rules.threshold
         return None if letters and not corrects else cosine
 
-    def _candidates(self, view: Index, entry: Entry) -> list[_Candidate]:
+    def _candidates(self, view: NamespaceIndex, entry: Entry) -> list[_Candidate]:
         """Return memories that may say the same or the opposite, with their cosines, the closest first."""
         row = None if entry.vectors is None else entry.vectors[0]
         if row is None:
@@ -253,7 +253,7 @@ class Deduplicator:
             )
         ]
 
-    def _by_words(self, view: Index, entry: Entry) -> IntArray:
+    def _by_words(self, view: NamespaceIndex, entry: Entry) -> IntArray:
         """Return memories that share the rarest words of an entry, or name an attribute that it changes."""
         terms = list(entry.terms.get("content", {}))
         content = entry.memory.content
@@ -274,7 +274,7 @@ class Deduplicator:
             slots.append(view.search(LexicalQuery(weights, {"content": 1.0}), _FIRST_NEAREST).slots)
         return np.unique(np.concatenate(slots))
 
-    def _nearest(self, view: Index, row: Floats) -> tuple[IntArray, bool]:
+    def _nearest(self, view: NamespaceIndex, row: Floats) -> tuple[IntArray, bool]:
         """Return the nearest memories; more of them as long as all may be duplicates, and are turns.
 
         And whether no other is a duplicate, nor closer than any of these: so it is if every memory has a
@@ -475,14 +475,14 @@ def _closest(candidates: Sequence[_Candidate], limit: int = _MAX_READ) -> list[_
     return near[:limit]
 
 
-def _memories_of(view: Index, candidates: Sequence[_Candidate]) -> list[Memory]:
+def _memories_of(view: NamespaceIndex, candidates: Sequence[_Candidate]) -> list[Memory]:
     """Return the memories of candidates: rows are read of those that cosines have left, and of no others."""
     unread = [candidate.slot for candidate in candidates if candidate.memory is None]
     rows = iter(view.memories(np.array(unread, np.intp)) if unread else ())
     return [next(rows) if candidate.memory is None else candidate.memory for candidate in candidates]
 
 
-def _plain(view: Index, slots: IntArray) -> IntArray:
+def _plain(view: NamespaceIndex, slots: IntArray) -> IntArray:
     """Return those of some memories that may be no turns of a transcript, as far as their records show."""
     if not slots.size:
         return slots
