@@ -22,8 +22,8 @@ from memorata.extend.graph import (
     Entity,
     EntityRecord,
     Hidden,
-    Index,
     NameMatcher,
+    NamespaceIndex,
     alias_of,
     built_place,
     relation_type,
@@ -408,7 +408,7 @@ class Entities:
 _NAME_WORD: Final = re.compile(r"[^\W\d_]\w*")
 
 
-def _nicknames(view: Index, analyser: Analyser) -> dict[str, tuple[str, int]]:
+def _nicknames(view: NamespaceIndex, analyser: Analyser) -> dict[str, tuple[str, int]]:
     """Return the nicknames that queries are read by, each with its name and the number of its memories."""
     speakers = view.speakers().names
     short = {

@@ -13,7 +13,7 @@ import numpy as np
 
 from memorata.extend import frozen
 from memorata.extend.errors import EmbeddingServiceError
-from memorata.extend.graph import STOP_WORD_LANGUAGES, Index, Records, Terms, negations, stop_words
+from memorata.extend.graph import STOP_WORD_LANGUAGES, NamespaceIndex, Records, Terms, negations, stop_words
 from memorata.extend.model import BoolArray, FloatArray, IntArray, Memory
 from memorata_graph.adjacency import Adjacency
 from memorata_graph.communities import Level, communities, leiden
@@ -100,7 +100,7 @@ class Selection:
         level: int,
         limit: int,
         graph: NamespaceGraph,
-        view: Index,
+        view: NamespaceIndex,
         shows: Callable[[Records], BoolArray],
     ) -> Selection:
         """Return so many communities of a level, of what may be seen."""
@@ -166,7 +166,7 @@ def written_by(
 
 
 def summaries(
-    graph: NamespaceGraph, view: Index, terms_of: Callable[[Memory], Terms]
+    graph: NamespaceGraph, view: NamespaceIndex, terms_of: Callable[[Memory], Terms]
 ) -> list[tuple[IntArray, Summary]]:
     """Return the memories of every community of the finest level that has any, each with its summary."""
     structure = Structure.of(graph, Partitioning())
@@ -196,7 +196,7 @@ def _vocabulary(terms: Mapping[str, Mapping[str, int]]) -> list[str]:
 
 
 def _visible_nodes(
-    nodes: IntArray, graph: NamespaceGraph, view: Index, shows: Callable[[Records], BoolArray]
+    nodes: IntArray, graph: NamespaceGraph, view: NamespaceIndex, shows: Callable[[Records], BoolArray]
 ) -> BoolArray:
     """Return which nodes are entities or visible memories; superseded ones are not."""
     slots = graph.slots_of(nodes)
@@ -223,7 +223,9 @@ class _Members:
     entities: dict[str, float]
 
     @classmethod
-    def of(cls, members: IntArray, structure: Structure, graph: NamespaceGraph, view: Index) -> _Members:
+    def of(
+        cls, members: IntArray, structure: Structure, graph: NamespaceGraph, view: NamespaceIndex
+    ) -> _Members:
         order = members[np.argsort(-structure.ranks[members], kind="stable")]
         nodes, ranks = structure.nodes[order], structure.ranks[order]
         slots = graph.slots_of(nodes)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from memorata.extend.graph import BM25, MENTIONS, NEXT, SUPERSEDES, Index, LexicalQuery, Terms
+from memorata.extend.graph import BM25, MENTIONS, NEXT, SUPERSEDES, LexicalQuery, NamespaceIndex, Terms
 from memorata.extend.model import FloatArray, IntArray, Memory, folded
 from memorata.extend.recall import (
     NO_CANDIDATES,
@@ -329,7 +329,7 @@ def points(terms: set[str], words: set[str], keywords: tuple[str, ...], names: f
     return IN_SUMMARY * (as_keywords + len(words & names)) + IN_KEYWORDS * as_keywords
 
 
-def _groups(graph: NamespaceGraph, view: Index, terms_of: Callable[[Memory], Terms]) -> list[_Group]:
+def _groups(graph: NamespaceGraph, view: NamespaceIndex, terms_of: Callable[[Memory], Terms]) -> list[_Group]:
     return [
         _Group(
             slots,

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from memorata.extend import frozen
 from memorata.extend.errors import EntityNotFound, InvalidArgument
-from memorata.extend.graph import Index, Names, Records, Runtime, visible
+from memorata.extend.graph import Names, NamespaceIndex, Records, Runtime, visible
 from memorata.extend.model import BoolArray, IntArray, Memory, checks, folded
 from memorata_graph.namespace_graph import NamespaceGraph
 
@@ -24,7 +24,7 @@ class Look:
 
     path: str
     now: datetime
-    view: Index
+    view: NamespaceIndex
     names: Names
     as_of: datetime | None = None
 
@@ -84,7 +84,7 @@ class Lookup:
         return sorted(mentions.items())
 
 
-def memories_at(view: Index, slots: IntArray) -> list[Memory]:
+def memories_at(view: NamespaceIndex, slots: IntArray) -> list[Memory]:
     """Return the memories at slots, read a page at a time."""
     pages = range(0, slots.size, _PAGE_SIZE)
     return [memory for start in pages for memory in view.memories(slots[start : start + _PAGE_SIZE])]

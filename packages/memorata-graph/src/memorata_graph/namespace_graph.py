@@ -20,9 +20,9 @@ from memorata.extend.graph import (
     SUPERSEDES,
     GraphDelta,
     Growing,
-    Index,
     Link,
     Names,
+    NamespaceIndex,
     visible,
 )
 from memorata.extend.model import FloatArray, IntArray
@@ -157,7 +157,7 @@ class NamespaceGraph:
 
     @classmethod
     def believed(
-        cls, names: Names, store: Store, namespace: str, view: Index, now: datetime, as_of: datetime
+        cls, names: Names, store: Store, namespace: str, view: NamespaceIndex, now: datetime, as_of: datetime
     ) -> NamespaceGraph:
         """Return the graph as it was believed to be at a moment; it does not catch up with anything."""
         graph = cls(names)
