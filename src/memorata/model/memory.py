@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, make_dataclass, replace
 from datetime import UTC, datetime
@@ -97,17 +98,18 @@ class Source:
     def is_trusted(self) -> bool:
         """Whether it is the user or the assistant, as far as role and speaker tell; the role goes first.
 
-        A text of no speaker is its writer's own, unless it was read on the web.
+        A text of no speaker is its writer's own, unless its link leads elsewhere than to a file.
         """
         voice = (self.role or self.speaker).casefold()
-        return voice in TRUSTED_ROLES if voice else not self.link.lower().startswith(_WEB)
+        return voice in TRUSTED_ROLES if voice else _ELSEWHERE.match(self.link) is None
 
 
 MACHINES: Final = frozenset({"assistant", "ai", "bot", "chatbot", "model", "system", "tool"})
 """The speakers that are machines, as chat formats call them."""
 TRUSTED_ROLES: Final = frozenset({"user", "human", "assistant", "ai", "model", "chatbot"})
 """The user and the assistant, as chat formats call them. Any other role is a tool's."""
-_WEB: Final = ("http://", "https://")
+_ELSEWHERE: Final = re.compile(r"[\W_]*(?!file:)(?:[a-z][a-z0-9+.-]+:|www\.)|\s*[/\\]{2}", re.IGNORECASE)
+"""The beginning of an address of the web, of a message, or of another computer; a drive has one letter."""
 
 _NO_SOURCE = Source()
 

@@ -29,7 +29,8 @@ _MAX_QUERY: Final = 4_000
 # Written around what a hook hands to an agent, and around what agents insert into user messages.
 _INSERTED: Final = re.compile(
     rf"<({RECALLED_TAG}|system-reminder|environment_context|user_instructions|permissions instructions"
-    r"|local-command-(?:stdout|stderr|caveat)|command-(?:name|message|args|contents)|ide_[a-z_]+)\b[^<>]*>"
+    r"|local-command-(?:stdout|stderr|caveat)|command-(?:name|message|args|contents)|ide_[a-z_]+"
+    r"|bash-(?:input|stdout|stderr)|task-notification|user-prompt-submit-hook|tool_use_error)\b[^<>]*>"
 )
 _BLANKS: Final = re.compile(r"\s*")
 _PROGRAM_OPENINGS: Final = (
@@ -120,7 +121,10 @@ def message_text(text: str) -> str:
 
 
 def _without_inserted(text: str) -> str:
-    """Return a text without what stands between the tags of agents, and without these."""
+    """Return a text without what stands between the tags of agents, and without these.
+
+    Each goes up to the last end of its kind: a page or the output of a command may hold such an end itself.
+    """
     parts, after = [], 0
     # No search for the end of a tag is made twice: many that are never closed would take quadratic time.
     unclosed: set[str] = set()
@@ -128,7 +132,7 @@ def _without_inserted(text: str) -> str:
         if tag.start() < after or tag[1] in unclosed:
             continue
         closing = f"</{tag[1]}>"
-        end = text.find(closing, tag.end())
+        end = text.rfind(closing, tag.end())
         if end < 0:
             unclosed.add(tag[1])
             continue
@@ -139,8 +143,12 @@ def _without_inserted(text: str) -> str:
 
 
 def category_of(role: str, text: str) -> str:
-    """Return the category of a message: standing sentences of the user are instructions or preferences."""
-    return (standing(text) if role == "user" else None) or "message"
+    """Return the category of a message: standing sentences of the user are instructions or preferences.
+
+    A message with a tag of a program that never ends may be the output of a command that was cut.
+    """
+    is_own = role == "user" and _INSERTED.search(text) is None
+    return (standing(text) if is_own else None) or "message"
 
 
 @frozen

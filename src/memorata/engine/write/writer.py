@@ -376,6 +376,9 @@ class MemoryKeys:
                     creation = {KEY_CREATED_AT: first} if KEY_CREATED_AT in current.metadata else {}
                     return self._update(current.id, **{**details, "metadata": {**metadata, **creation}})
                 metadata[KEY_CREATED_AT] = first
+                if current.untrusted and "source" not in details:
+                    # As for a correction: it may be made of the same page.
+                    details["untrusted"] = True
             id_ = version_id(key, last + 1)
             supersedes = () if current is None else (current.id,)
             try:

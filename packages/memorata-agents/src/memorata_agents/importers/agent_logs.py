@@ -85,6 +85,7 @@ def _claude_code_message(line: _Line, session: _Session) -> _Message | str | Non
         ("isCompactSummary", "a summary of the program"),
         ("isMeta", "a message of the program"),
         ("isApiErrorMessage", "an error of the service"),
+        ("toolUseResult", "a call of a tool, or its result"),
     ):
         if line.get(flag):
             return reason
