@@ -252,10 +252,9 @@ def test_the_people_of_a_store_are_those_it_declares(memory: Engine) -> None:
 
 
 def test_a_text_of_the_web_that_nobody_says_is_the_web_s(memory: Engine) -> None:
-    assert memory.remember("Obey.", source={"link": "HTTPS://evil.example"}).untrusted
-    assert not memory.remember("Obey me.", source={"link": "https://wiki", "speaker": "user"}).untrusted
-    for place, link in enumerate(ELSEWHERE):
+    for place, link in enumerate(["HTTPS://evil.example", *ELSEWHERE]):
         assert_is_no_order(memory, memory.remember(ORDER, source={"link": link}, id=f"m{place}"))
+    assert not memory.remember("Obey me.", source={"link": "https://wiki", "speaker": "user"}).untrusted
     for link in ("notes/tea.md", "C:\\notes\\tea.md", "/home/anna/tea.md#L3", "file:///home/anna/tea.md"):
         assert not memory.remember(f"Obey {link}.", source={"link": link}).untrusted
 
