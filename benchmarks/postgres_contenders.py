@@ -153,7 +153,7 @@ class Ours:
         self._engine.remember(single.text, namespace=single.namespace, duplicates=_DEDUPE[dedupe])
 
     def finish(self, shape: Shape) -> None:
-        """Write codes of vectors that were added late, as `memorata reembed` does, and analyse."""
+        """Write codes of vectors that were added late, as `memorata admin reembed` does, and analyse."""
         while self._engine.store.renew_codes():
             pass
         if self.database is not None:

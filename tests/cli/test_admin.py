@@ -29,8 +29,8 @@ def damage(path: Path) -> None:
 
 
 def test_a_sound_file(cli: Run, tea: str) -> None:
-    assert cli("check").out == "sound\n"
-    assert cli("check", "--json").json == {
+    assert cli("admin", "check").out == "sound\n"
+    assert cli("admin", "check", "--json").json == {
         "sound": True,
         "problems": [],
         "remaining": [],
@@ -40,29 +40,29 @@ def test_a_sound_file(cli: Run, tea: str) -> None:
 
 def test_a_damaged_index_is_found_with_code_5_and_repaired(cli: Run, tea: str, home: Path) -> None:
     damage(home / "memories.db")
-    found = cli("check")
+    found = cli("admin", "check")
     assert found.code == 5
     assert found.out.startswith("default: ")
-    assert "memorata check --repair" in found.err
-    repaired = cli("check", "--repair")
+    assert "memorata admin check --repair" in found.err
+    repaired = cli("admin", "check", "--repair")
     assert (repaired.code, repaired.lines[-1]) == (0, "repaired")
-    assert cli("check").out == "sound\n"
+    assert cli("admin", "check").out == "sound\n"
     assert cli("recall", "green tea").code == 0
 
 
 def test_stats_in_words_and_as_json(cli: Run, tea: str) -> None:
     cli("forget", tea)
-    data = cli("stats", "--json").json
+    data = cli("admin", "stats", "--json").json
     assert (data["memories"], data["forgotten"], data["vectors"]) == (3, 1, {NAME: 3})
-    plain = dict(line.split("\t") for line in cli("stats").lines)
+    plain = dict(line.split("\t") for line in cli("admin", "stats").lines)
     assert (plain["memories"], plain["forgotten"], plain["vectors"]) == ("3", "1", f"3 of {NAME}")
     assert plain["searched by"].startswith("vector: exact scan up to 20,000 vectors")
     assert data["methods"]["lexical"] == "own posting lists, BM25"
-    assert any("memories            " in line for line in cli("stats", terminal=True).lines)
+    assert any("memories            " in line for line in cli("admin", "stats", terminal=True).lines)
 
 
 def test_stats_are_wrapped_in_their_column_at_a_terminal(cli: Run, tea: str) -> None:
-    lines = [re.sub(r"\x1b\[\d+m", "", line) for line in cli("stats", terminal=True).lines]
+    lines = [re.sub(r"\x1b\[\d+m", "", line) for line in cli("admin", "stats", terminal=True).lines]
     assert all(len(line) <= 100 for line in lines)
     how = next(place for place, line in enumerate(lines) if line.startswith("searched by"))
     assert lines[how + 1].startswith(" " * 22)
@@ -73,7 +73,7 @@ def test_vacuum_gives_space_back(cli: Run, tea: str, home: Path) -> None:
         database.execute("CREATE TABLE notes AS SELECT zeroblob(1000000) AS note")
         database.execute("DROP TABLE notes")
     database.close()
-    sizes = cli("vacuum", "--json").json
+    sizes = cli("admin", "vacuum", "--json").json
     assert sizes["bytes_after"] < sizes["bytes_before"] / 2
     assert cli("recall", "green tea").code == 0
 
@@ -87,26 +87,26 @@ def test_vacuum_finishes_a_purge_that_a_reader_held_up(
     reader.execute("SELECT * FROM memories").fetchall()
     purged = cli("purge", "--yes", tea)
     assert purged.code == 3
-    assert "`memorata vacuum` erases them" in " ".join(purged.err.split())
-    assert "purge to be finished\tyes, by memorata vacuum" in cli("stats").lines
+    assert "`memorata admin vacuum` erases them" in " ".join(purged.err.split())
+    assert "purge to be finished\tyes, by memorata admin vacuum" in cli("admin", "stats").lines
     reader.close()
-    assert cli("vacuum").code == 0
-    assert "purge to be finished\tno" in cli("stats").lines
+    assert cli("admin", "vacuum").code == 0
+    assert "purge to be finished\tno" in cli("admin", "stats").lines
     assert b"green tea" not in (home / "memories.db").read_bytes()
 
 
 def test_a_backup_is_a_database_that_answers(cli: Run, tea: str, home: Path) -> None:
-    assert cli("backup", "copy.db").out == "copy.db\n"
+    assert cli("admin", "backup", "copy.db").out == "copy.db\n"
     assert cli("--db", "copy.db", "recall", "tea").out == cli("recall", "tea").out
-    refused = cli("backup", "copy.db")
+    refused = cli("admin", "backup", "copy.db")
     assert refused.code == 2
     assert "a file that is not there yet, or --force given" in refused.err
-    assert cli("backup", "copy.db", "--force", "--json").json["file"] == "copy.db"
-    itself = cli("backup", "memories.db", "--force")
+    assert cli("admin", "backup", "copy.db", "--force", "--json").json["file"] == "copy.db"
+    itself = cli("admin", "backup", "memories.db", "--force")
     assert itself.code == 2
     assert "another file than the database itself" in itself.err
-    assert cli("backup", "no/copy.db").code == 3
-    assert "FILE must be a file; this is a folder, got '.'" in cli("backup", ".", "--force").err
+    assert cli("admin", "backup", "no/copy.db").code == 3
+    assert "FILE must be a file; this is a folder, got '.'" in cli("admin", "backup", ".", "--force").err
 
 
 def test_sizes_as_people_say_them() -> None:
@@ -120,11 +120,11 @@ def test_a_file_that_cannot_be_opened_is_not_told_to_be_checked(cli: Run, tea: s
     path.write_bytes(path.read_bytes()[:9_000])
     for leftover in home.glob("memories.db-*"):
         leftover.unlink()
-    told = cli("check")
+    told = cli("admin", "check")
     assert told.code == 3
     assert "too damaged to be checked" in told.err
     assert "restore a backup" in told.err
-    assert "memorata check" not in told.err
+    assert "memorata admin check" not in told.err
 
 
 class Small(LexicalEmbedder):
@@ -160,7 +160,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> type[Small]:
 
 @pytest.mark.usefixtures("tea")
 def test_nothing_to_do_is_said(cli: Run) -> None:
-    done = cli("reembed")
+    done = cli("admin", "reembed")
     assert (done.code, done.out) == (0, "every memory has its vector\n")
 
 
@@ -169,31 +169,31 @@ def test_a_change_of_embedder_from_beginning_to_end(cli: Run) -> None:
     headache = cli("list", "--json").json["memories"][0]["id"]
     asked = cli("recall", "green tea", "--embedder", "small")
     assert "3 memories have no vector of lexical-64" in asked.err
-    planned = cli("reembed", "--embedder", "small", "--dry-run")
+    planned = cli("admin", "reembed", "--embedder", "small", "--dry-run")
     assert (planned.code, planned.out) == (4, "")
     assert "a headache" in planned.err
     cli("purge", headache, "--yes")
-    planned = cli("reembed", "--embedder", "small", "--dry-run")
+    planned = cli("admin", "reembed", "--embedder", "small", "--dry-run")
     assert (planned.code, planned.out) == (0, "would embed 2 memories, in about a second\n")
-    done = cli("reembed", "--embedder", "small", "--batch", "1")
+    done = cli("admin", "reembed", "--embedder", "small", "--batch", "1")
     assert (done.code, done.out) == (0, "embedded 2 memories in a second, removed 2 old vectors\n")
-    assert cli("check").out == "sound\n"
+    assert cli("admin", "check").out == "sound\n"
     # From then on it is the store's own; naming the old one is what has to be explained.
     assert "no vector" not in cli("recall", "green tea", "--embedder", "auto").err
-    assert cli("stats", "--json").json["vectors"][Small().name] == 2
+    assert cli("admin", "stats", "--json").json["vectors"][Small().name] == 2
 
 
 @pytest.mark.usefixtures("small", "tea")
 def test_what_cannot_be_embedded_is_listed_and_ends_with_4(cli: Run) -> None:
-    done = cli("reembed", "--embedder", "small", "--keep-old", "--json")
+    done = cli("admin", "reembed", "--embedder", "small", "--keep-old", "--json")
     assert done.code == 4
     assert (done.json["embedded"], done.json["waiting"], done.json["dropped"]) == (2, 3, 0)
     assert [each["reason"] for each in done.json["failed"]] == ["a headache"]
     assert list(done.json["others"].values()) == [3]
-    said = cli("reembed", "--embedder", "small")
+    said = cli("admin", "reembed", "--embedder", "small")
     assert said.code == 4
     assert "a headache" in said.err
-    assert cli("check").out == "sound\n"
+    assert cli("admin", "check").out == "sound\n"
 
 
 @pytest.mark.usefixtures("tea")
@@ -202,10 +202,10 @@ def test_an_interruption_says_how_to_go_on(
 ) -> None:
     monkeypatch.setattr(small, "interrupts", True)
     monkeypatch.setattr("memorata.engine.admin.Admin.notes", ())
-    done = cli("reembed", "--embedder", "small", "--batch", "1")
+    done = cli("admin", "reembed", "--embedder", "small", "--batch", "1")
     assert done.code == 130
     assert "3 memories to go; run the same again to continue." in done.err
-    assert cli("check").out == "sound\n"
+    assert cli("admin", "check").out == "sound\n"
 
 
 def test_more_failures_than_can_be_shown_are_counted(
@@ -214,18 +214,18 @@ def test_more_failures_than_can_be_shown_are_counted(
     monkeypatch.setattr("memorata.cli.admin._MAX_FAILURES", 1)
     for text in ("headaches again", "Anna likes tea", "more headaches"):
         cli("remember", text)
-    done = cli("reembed", "--embedder", "small")
+    done = cli("admin", "reembed", "--embedder", "small")
     assert "… and 1 more; --json lists them all" in done.err
 
 
 @pytest.mark.usefixtures("tea")
 def test_at_a_terminal_the_progress_is_drawn_and_gone(cli: Run, small: type[Small]) -> None:
-    done = cli("reembed", "--embedder", "small", terminal=True)
+    done = cli("admin", "reembed", "--embedder", "small", terminal=True)
     assert "embedded 2 memories" in done.out
 
 
 def test_bench_measures_in_a_database_of_its_own(cli: Run, home: Path) -> None:
-    data = cli("bench", "--memories", "60", "--queries", "5", "--json").json
+    data = cli("admin", "bench", "--memories", "60", "--queries", "5", "--json").json
     assert (data["embedder"], data["memories"], data["queries"]) == ("lexical-512", 60, 5)
     assert data["writes_per_second"] > 0
     assert data["batched_writes_per_second"] > 0
@@ -234,14 +234,14 @@ def test_bench_measures_in_a_database_of_its_own(cli: Run, home: Path) -> None:
 
 
 def test_bench_says_what_it_is_worth(cli: Run) -> None:
-    shown = cli("bench", "--memories", "3", "--queries", "2")
+    shown = cli("admin", "bench", "--memories", "3", "--queries", "2")
     assert "remember, in batches\tmeasured with more than 50 memories" in shown.lines
     assert "an impression, not a benchmark" in shown.err
 
 
 def test_bench_refuses_numbers_that_make_no_sense(cli: Run) -> None:
-    assert cli("bench", "--memories", "0").code == 2
-    assert cli("bench", "--queries", "1").code == 2
+    assert cli("admin", "bench", "--memories", "0").code == 2
+    assert cli("admin", "bench", "--queries", "1").code == 2
 
 
 def test_the_sentences_are_the_same_every_time_and_all_different() -> None:

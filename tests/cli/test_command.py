@@ -17,7 +17,7 @@ Run = Callable[..., Any]
 
 def test_shared_options_work_before_and_after_the_command(cli: Run, home: Path) -> None:
     cli("--db", "a.db", "-n", "ada", "remember", "tea")
-    assert cli("namespaces", "--db", "a.db", "--json").json == {"namespaces": {"ada": 1}}
+    assert cli("namespace", "list", "--db", "a.db", "--json").json == {"namespaces": {"ada": 1}}
     assert len(cli("list", "--db", "a.db", "-n", "ada").lines) == 1
 
 

@@ -129,7 +129,7 @@ def test_a_database_of_a_weaker_embedder_is_told_how_to_move(
     (home / "models" / "arctic-embed-s").mkdir(parents=True)
     (home / "models" / "arctic-embed-s" / "model.toml").touch()
     shown = cli("doctor").out
-    change = "memorata reembed --embedder arctic-embed-s changes that"
+    change = "memorata admin reembed --embedder arctic-embed-s changes that"
     assert f"made with the embedder lexical; {change}" in shown
 
 
@@ -158,6 +158,6 @@ def test_trust_shows_the_command_that_a_file_would_run_and_no_key(cli: Run, tea:
     shown = {}
     for given in ("command:cat /etc/hostname", "0f" * 32):
         (home / "memorata.toml").write_text(f'encryption_key = "{given}"')
-        shown[given] = cli("trust", str(home / "memorata.toml"), "--json", "--yes").out
+        shown[given] = cli("admin", "trust", str(home / "memorata.toml"), "--json", "--yes").out
     assert "command:cat /etc/hostname" in shown["command:cat /etc/hostname"]
     assert "0f0f" not in shown["0f" * 32]

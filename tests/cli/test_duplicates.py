@@ -47,7 +47,7 @@ def test_groups_are_shown_first_then_superseded_then_taken_back(cli: Run, twice:
     assert "There is no run to undo." in none.err
     again = cli("duplicates", "--undo", "--json")
     assert (again.code, again.json) == (1, {"reinstated": [], "left": []})
-    assert cli("check").code == 0
+    assert cli("admin", "check").code == 0
 
 
 def test_the_same_as_json(cli: Run, twice: tuple[str, str]) -> None:
@@ -187,6 +187,6 @@ def test_an_export_with_repeats_comes_back_as_it_was(cli: Run, home: Path, twice
     assert cli("import", "one.jsonl", "--db", "other.db").code == 0
     cli("export", "two.jsonl", "--db", "other.db")
     assert (home / "two.jsonl").read_text("utf-8") == (home / "one.jsonl").read_text("utf-8")
-    assert cli("check", "--db", "other.db").code == 0
+    assert cli("admin", "check", "--db", "other.db").code == 0
     again = cli("import", "one.jsonl", "--db", "other.db", "--json").json
     assert (again["imported"], again["problems"]) == (0, [])

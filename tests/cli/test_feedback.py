@@ -15,17 +15,17 @@ def asked(cli: Run, tea: str) -> str:
 
 
 def test_feedback_is_taken_and_shown(cli: Run, tea: str, asked: str) -> None:
-    said = cli("feedback", asked, tea, "thumbs", "up")
+    said = cli("feedback", "add", asked, tea, "thumbs", "up")
     assert (said.code, said.out) == (0, f"thumbs_up\t{tea}\n")
-    rated = cli("feedback", asked, tea, "rating", "4", "--json").json
+    rated = cli("feedback", "add", asked, tea, "rating", "4", "--json").json
     assert (rated["recall_id"], rated["memory_id"], rated["signal"], rated["rating"]) == (
         asked,
         tea,
         "rating",
         4,
     )
-    assert cli("feedback", asked, tea, "rating", "5").out == f"rating 5\t{tea}\n"
-    (found,) = cli("log", "--json").json["recalls"]
+    assert cli("feedback", "add", asked, tea, "rating", "5").out == f"rating 5\t{tea}\n"
+    (found,) = cli("feedback", "log", "--json").json["recalls"]
     assert (found["recall_id"], found["query"], found["judged"]) == (asked, "green tea", True)
 
 
@@ -43,36 +43,36 @@ def test_feedback_is_taken_and_shown(cli: Run, tea: str, asked: str) -> None:
 def test_feedback_that_cannot_be_is_refused(
     cli: Run, tea: str, asked: str, given: tuple[str, ...], code: int, expected: str
 ) -> None:
-    ran = cli("feedback", *(each.format(tea=tea, asked=asked) for each in given))
+    ran = cli("feedback", "add", *(each.format(tea=tea, asked=asked) for each in given))
     assert (ran.code, ran.out) == (code, "")
     assert expected in ran.err
 
 
 def test_the_log_for_people_and_pipes(cli: Run, asked: str) -> None:
-    line = cli("log").out
+    line = cli("feedback", "log").out
     assert line.startswith(asked)
     assert line.endswith("green tea\n")
-    assert "query" in cli("log", terminal=True).out
-    assert cli("log", "--since", "2100-01-01", "--json").json == {"recalls": []}
-    assert cli("log", "--limit", "0").out == ""
-    later = cli("log", "--since", "2100-01-01", terminal=True)
+    assert "query" in cli("feedback", "log", terminal=True).out
+    assert cli("feedback", "log", "--since", "2100-01-01", "--json").json == {"recalls": []}
+    assert cli("feedback", "log", "--limit", "0").out == ""
+    later = cli("feedback", "log", "--since", "2100-01-01", terminal=True)
     assert (later.out, "No recall is from that time." in later.err) == ("", True)
-    other = cli("log", "--namespace", "other")
+    other = cli("feedback", "log", "--namespace", "other")
     assert (other.code, other.out, other.err) == (0, "", "No recall was logged yet.\n")
 
 
 def test_people_see_and_may_type_a_piece_of_the_id_of_a_recall(cli: Run, tea: str, asked: str) -> None:
     piece = asked[-12:]
-    assert asked not in cli("log", terminal=True).out
-    assert piece in cli("log", terminal=True).out
-    assert asked in cli("log").out
-    assert cli("feedback", piece, tea, "click", "--json").json["recall_id"] == asked
-    assert cli("feedback", "0000-none", tea, "click").code == 1
+    assert asked not in cli("feedback", "log", terminal=True).out
+    assert piece in cli("feedback", "log", terminal=True).out
+    assert asked in cli("feedback", "log").out
+    assert cli("feedback", "add", piece, tea, "click", "--json").json["recall_id"] == asked
+    assert cli("feedback", "add", "0000-none", tea, "click").code == 1
 
 
 def test_a_piece_that_several_recalls_have_is_refused(cli: Run, tea: str, asked: str) -> None:
     cli("recall", "Bob")
-    wrong = cli("feedback", asked[:4], tea, "click")
+    wrong = cli("feedback", "add", asked[:4], tea, "click")
     assert wrong.code == 2
     assert "RECALL must be a part of one id only" in wrong.err
 
@@ -80,14 +80,14 @@ def test_a_piece_that_several_recalls_have_is_refused(cli: Run, tea: str, asked:
 def test_a_switched_off_log_logs_nothing(cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORATA_LOG_RECALLS", "false")
     assert cli("recall", "green tea", "--json").json["recall_id"] == ""
-    assert cli("log", "--json").json == {"recalls": []}
+    assert cli("feedback", "log", "--json").json == {"recalls": []}
     monkeypatch.delenv("MEMORATA_LOG_RECALLS")
     monkeypatch.setenv("MEMORATA_LOG_QUERIES", "false")
     cli("recall", "green tea")
-    assert [each["query"] for each in cli("log", "--json").json["recalls"]] == [None]
-    assert "(query not kept)" in cli("log").out
+    assert [each["query"] for each in cli("feedback", "log", "--json").json["recalls"]] == [None]
+    assert "(query not kept)" in cli("feedback", "log").out
 
 
 def test_a_blank_question_was_kept_all_the_same(cli: Run, tea: str) -> None:
     cli("recall", "")
-    assert "(query not kept)" not in cli("log").out
+    assert "(query not kept)" not in cli("feedback", "log").out

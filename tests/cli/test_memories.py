@@ -74,7 +74,7 @@ def test_mistakes_are_explained_and_nothing_is_written(
     wrong = cli("remember", *arguments)
     assert (wrong.code, wrong.out) == (2, "")
     assert words in wrong.err
-    assert cli("stats", "--json").json["memories"] == 3
+    assert cli("admin", "stats", "--json").json["memories"] == 3
 
 
 def test_a_text_that_is_long_for_one_memory_is_said_to_be(cli: Run) -> None:
@@ -113,7 +113,7 @@ def test_a_long_text_that_is_interrupted_leaves_nothing_behind(
             assert "Ctrl-C stops it, and nothing is written then" in said.err
             assert "interrupted" in said.err
     assert cli("export").out == before
-    assert cli("check").out.strip() == "sound"
+    assert cli("admin", "check").out.strip() == "sound"
 
 
 def test_an_id_that_is_taken_is_refused(cli: Run) -> None:
@@ -202,8 +202,8 @@ def test_history_is_the_chain_oldest_first(cli: Run, tea: str) -> None:
 
 def test_namespaces_are_counted(cli: Run, tea: str) -> None:
     cli("remember", "x", "-n", "acme/alice")
-    assert cli("namespaces").lines == ["acme/alice\t1", "default\t3"]
-    assert cli("namespaces", terminal=True).lines == ["        1  acme/alice", "        3  default"]
+    assert cli("namespace", "list").lines == ["acme/alice\t1", "default\t3"]
+    assert cli("namespace", "list", terminal=True).lines == ["        1  acme/alice", "        3  default"]
 
 
 def test_what_is_known_is_changed_and_told(cli: Run, tea: str) -> None:
@@ -237,14 +237,14 @@ def test_a_stale_version_and_nothing_to_change_are_refused(cli: Run, tea: str) -
 
 
 def test_pins_uses_and_confirmations_are_counted(cli: Run, tea: str) -> None:
-    assert cli("pin", tea, "--json").json == {"pinned": [tea]}
-    assert cli("used", tea).out == f"{tea}\n"
-    assert cli("confirm", tea, terminal=True).out == "Confirmed 1 memory.\n"
+    assert cli("update", tea, "--pin", "--json").json["pinned"] is True
+    assert cli("feedback", "used", tea).out == f"{tea}\n"
+    assert cli("feedback", "confirm", tea, terminal=True).out == "Confirmed 1 memory.\n"
     shown = dict(line.split("\t", 1) for line in cli("show", tea).lines[1:])
     assert (shown["pinned"], shown["used"], shown["said"]) == ("yes", "1 times", "2 times")
     assert cli("list", "-f", '{"pinned": true}').lines[0].startswith(tea)
-    assert cli("unpin", tea, "--json").json == {"unpinned": [tea]}
-    assert cli("pin", "0123456789").code == 1
+    assert cli("update", tea, "--unpin", "--json").json["pinned"] is False
+    assert cli("update", "0123456789", "--pin").code == 1
 
 
 def test_show_tells_both_confidences_where_they_differ(

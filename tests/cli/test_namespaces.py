@@ -47,4 +47,4 @@ def test_namespaces_move_and_split(spaces: Run) -> None:
     assert len(spaces(*there, *some, "--dry-run", "--json").json["would_move"]) == 1
     assert len(spaces(*there, *some, "--json").json["moved"]) == 1
     assert spaces(*there).code == 2
-    assert spaces("namespaces", "--json").json == {"namespaces": {"beta": 2, "style": 0}}
+    assert spaces("namespace", "list", "--json").json == {"namespaces": {"beta": 2, "style": 0}}

@@ -111,7 +111,7 @@ def test_the_namespace_given_wins_over_the_record_s(cli: Run, home: Path) -> Non
     (home / "c.jsonl").write_text('{"content": "one", "namespace": "ada"}')
     cli("import", "c.jsonl")
     cli("import", "c.jsonl", "-n", "bob")
-    assert cli("namespaces", "--json").json == {"namespaces": {"ada": 1, "bob": 1}}
+    assert cli("namespace", "list", "--json").json == {"namespaces": {"ada": 1, "bob": 1}}
 
 
 def test_more_than_one_transaction(cli: Run, home: Path) -> None:
@@ -229,7 +229,7 @@ def test_files_of_other_programs_are_known_by_what_is_in_them(cli: Run, home: Pa
             "reason": "a message of the system",
         }
     ]
-    assert cli("check").out == "sound\n"
+    assert cli("admin", "check").out == "sound\n"
     rows = cli("list", "--json", "--limit", "10").json["memories"]
     assert rows[-1]["created_at"] == "2023-11-14T22:13:20+00:00"
     assert rows[-2]["source"]["speaker"] == "assistant"
@@ -306,7 +306,7 @@ def test_a_note_in_two_files_is_found_as_one(cli: Run, home: Path) -> None:
     said = cli("remember", "Water the figs on Sunday.", "--json").json
     assert said["id"] in {group["keep"], *group["repeats"]}
     assert said["mentions"] == 2
-    assert cli("check").out == "sound\n"
+    assert cli("admin", "check").out == "sound\n"
 
 
 def test_a_format_can_be_forced(cli: Run, home: Path) -> None:
@@ -318,18 +318,18 @@ def test_a_format_can_be_forced(cli: Run, home: Path) -> None:
 
 
 def test_a_file_is_copied_into_another(cli: Run, tea: str) -> None:
-    first = cli("copy", "memories.db", "copy.db")
+    first = cli("admin", "copy", "memories.db", "copy.db")
     assert (first.code, first.out) == (0, "3 memories, 3 new, 0 changed: the same on both sides\n")
-    again = cli("copy", "memories.db", "copy.db", "--json").json
+    again = cli("admin", "copy", "memories.db", "copy.db", "--json").json
     assert (again["new"], again["memories"], again["differing"]) == (0, 3, [])
     assert len(again["checksum"]) == 64
     assert cli("recall", "green tea", "--db", "copy.db").code == 0
 
 
 def test_what_is_not_there_cannot_be_copied(cli: Run) -> None:
-    assert cli("copy", "nothing.db", "copy.db").code == 3
-    assert cli("copy", "postgresql://u:hunter2@127.0.0.1:1/x", "copy.db").code == 3
-    assert "hunter2" not in cli("copy", "postgresql://u:hunter2@127.0.0.1:1/x", "copy.db").err
+    assert cli("admin", "copy", "nothing.db", "copy.db").code == 3
+    assert cli("admin", "copy", "postgresql://u:hunter2@127.0.0.1:1/x", "copy.db").code == 3
+    assert "hunter2" not in cli("admin", "copy", "postgresql://u:hunter2@127.0.0.1:1/x", "copy.db").err
 
 
 DOCS = Path(__file__).parents[2] / "docs" / "moving.md"

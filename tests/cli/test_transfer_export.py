@@ -40,7 +40,7 @@ def test_an_export_comes_back_as_it_was(cli: Run, tea: str, home: Path) -> None:
     (home / "all.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert cli("--db", "copy.db", "import", "all.jsonl").out == "imported 7 memories\n"
     assert exported(cli, "--db", "copy.db", "--all-namespaces") == rows
-    assert cli("--db", "copy.db", "check").out == "sound\n"
+    assert cli("--db", "copy.db", "admin", "check").out == "sound\n"
     assert cli("--db", "copy.db", "import", "all.jsonl").out == "imported 0 memories, 7 known already\n"
     assert cli("recall", "tea").out == cli("--db", "copy.db", "recall", "tea").out
 
@@ -169,7 +169,7 @@ def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home:
     again = cli("--db", "copy.db", "import", "all.jsonl")
     assert again.out == "imported 0 memories, 3 known already, 6 entities and 3 relations known already\n"
     assert sorted(map(str, exported(cli, "--db", "copy.db", "--all-namespaces"))) == sorted(map(str, rows))
-    assert cli("--db", "copy.db", "check").out == "sound\n"
+    assert cli("--db", "copy.db", "admin", "check").out == "sound\n"
     # What was known before gains what is said about it, and loses nothing.
     cli("--db", "other.db", "remember", "x")
     with opened(home / "other.db") as memory:
@@ -276,7 +276,7 @@ def test_what_can_be_read_of_a_damaged_file_can_be_saved(cli: Run, tea: str, hom
     assert f"memorata: left out: the row of memory {tea} cannot be read" in ran.err
     assert cli("export", "saved.jsonl", "--force", "--json").json["exported"] == 3
     assert cli("--db", "new.db", "import", "saved.jsonl").out == "imported 3 memories\n"
-    assert cli("--db", "new.db", "check").out == "sound\n"
+    assert cli("--db", "new.db", "admin", "check").out == "sound\n"
     assert cli("--db", "new.db", "show", newer, "--json").json[0]["supersedes"] == []
 
 
@@ -302,19 +302,19 @@ def test_what_is_left_of_a_file_that_lost_a_memory_can_be_saved(cli: Run, tea: s
     newer = cli("correct", tea, "Anna prefers black tea").out.strip()
     with closing(sqlite3.connect(home / "memories.db")) as file, file:
         file.execute("DELETE FROM memories WHERE id = ?", (tea,))
-    checked = cli("check", "--repair")
+    checked = cli("admin", "check", "--repair")
     assert checked.code == 5
-    assert cli("check").lines == [
+    assert cli("admin", "check").lines == [
         "default: 1 memories are missing, though they were not purged; restore a backup",
         f"default: memory {newer} superseded {tea}, which does not name it or is not there",
     ]
     assert cli("export", "saved.jsonl").code == 0
     assert cli("--db", "new.db", "import", "saved.jsonl").out == "imported 3 memories\n"
-    assert cli("--db", "new.db", "check").out == "sound\n"
+    assert cli("--db", "new.db", "admin", "check").out == "sound\n"
 
 
 def test_a_database_is_not_copied_onto_itself(cli: Run, tea: str, home: Path) -> None:
     for target in ("memories.db", "./memories.db", str(home / "memories.db")):
-        refused = cli("copy", "memories.db", target)
+        refused = cli("admin", "copy", "memories.db", target)
         assert (refused.code, refused.out) == (2, "")
         assert "another database than" in refused.err

@@ -57,7 +57,7 @@ def test_another_embedder_is_noticed_and_explained(path: Path) -> None:
     with memorata.open(path, embedder=NEW) as memory:
         [note] = memory.notes
         assert "301 memories have no vector of lexical-64" in note
-        assert "`memorata reembed` is done, in about " in note
+        assert "`memorata admin reembed` is done, in about " in note
         assert f"301 of {OLD.name}" in note
         answer = memory.recall("thought number 5")
         assert answer.hits[0].memory.content == TEXTS[5]

@@ -52,7 +52,7 @@ def test_a_store_of_before_says_so_until_it_is_read_anew(tmp_path: Path) -> None
     read_before(path)
     with opened(path) as memory:
         (note,) = [note for note in memory.notes if "version 1 of the rules" in note]
-        assert "memorata check --repair" in note
+        assert "memorata admin check --repair" in note
         assert memory.admin.check() == [note]
         assert memory.admin.check(repair=True) == [note]
         assert memory.admin.check() == []

@@ -100,7 +100,7 @@ def test_what_was_not_given_has_no_value_to_show() -> None:
         (
             PurgeUnfinished("m.db", "the disk of m.db is full"),
             "what was purged from m.db is removed, but traces of it may still be in the file (the "
-            "disk of m.db is full); `memorata vacuum` erases them",
+            "disk of m.db is full); `memorata admin vacuum` erases them",
         ),
         (MemoryNotFound("m7", "default"), "no memory 'm7' in namespace 'default'"),
         (

@@ -30,7 +30,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     def ran(*arguments: str) -> tuple[int, str, str]:
         done = CliRunner().invoke(app, list(arguments))
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-        checked = CliRunner().invoke(app, ["check"])
+        checked = CliRunner().invoke(app, ["admin", "check"])
         assert (checked.exit_code, checked.stdout) == (0, "sound\n"), checked.stderr
         return done.exit_code, done.stdout, done.stderr
 

@@ -354,7 +354,7 @@ def test_a_row_that_is_gone_is_an_error_of_ours(path: Path) -> None:
     connection.close()
     with (
         memorata.open(path, embedder="lexical") as memory,
-        pytest.raises(StoreCorrupt, match="not where their records say; run `memorata check`"),
+        pytest.raises(StoreCorrupt, match="not where their records say; run `memorata admin check`"),
     ):
         memory.recall("tea number 7 for Anna")
 

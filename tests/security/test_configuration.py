@@ -84,8 +84,8 @@ def test_what_is_ignored_is_told_with_what_to_do(hostile: Path) -> None:
     (note,) = settings.notes
     assert note == (
         f"{hostile} sets embedder, anchors, reranker, models, hub_cache, which is ignored, for it is not "
-        "trusted: `memorata trust` shows what it would change and asks; or name the file, with --config or "
-        "MEMORATA_CONFIG"
+        "trusted: `memorata admin trust` shows what it would change and asks; or name the file, with "
+        "--config or MEMORATA_CONFIG"
     )
     with settings.open() as memory:
         assert note in memory.notes
@@ -130,7 +130,7 @@ def test_an_address_in_a_database_is_not_contacted_without_consent(given_databas
         assert memory.notes == (
             "the store's embedder cannot be used, words only: the database asks for the embedder "
             f"'{spy.embedder}': texts would be sent to {spy.origin}, and you have not agreed to that; "
-            "`memorata trust --recorded` asks you, or name the embedder yourself (--embedder, "
+            "`memorata admin trust --recorded` asks you, or name the embedder yourself (--embedder, "
             "MEMORATA_EMBEDDER, embedder=…)",
         )
         with pytest.raises(EmbedderError, match="you have not agreed to that"):
@@ -207,20 +207,20 @@ def test_the_command_line_ignores_it_tells_and_asks(
 ) -> None:
     code, _, told = run("remember", "the code is 4711")
     assert code == 0
-    assert "is not trusted: `memorata trust` shows" in told
+    assert "is not trusted: `memorata admin trust` shows" in told
     assert spy.requests == []
-    code, _, told = run("trust")
+    code, _, told = run("admin", "trust")
     assert code == 2
     assert f"embedder: auto → {spy.embedder}" in told
     assert f"memories, questions and your API key will be sent to {spy.origin}" in told
     assert KEY not in told
     assert Settings().embedder == "auto"
-    assert run("trust", "--yes")[0] == 0
+    assert run("admin", "trust", "--yes")[0] == 0
     assert Settings().embedder == spy.embedder
-    assert str(hostile) in run("trust", "--list")[1]
-    assert run("trust", "--withdraw", str(hostile))[0] == 0
+    assert str(hostile) in run("admin", "trust", "--list")[1]
+    assert run("admin", "trust", "--withdraw", str(hostile))[0] == 0
     assert Settings().embedder == "auto"
-    assert run("trust", "--withdraw", str(hostile))[0] == 2
+    assert run("admin", "trust", "--withdraw", str(hostile))[0] == 2
 
 
 def test_the_command_line_agrees_to_what_a_database_names(
@@ -228,10 +228,10 @@ def test_the_command_line_agrees_to_what_a_database_names(
 ) -> None:
     code, _, told = run("recall", "tea", "--db", str(given_database))
     assert code == 0
-    assert "`memorata trust --recorded` asks you" in told
-    assert run("trust", "--recorded", "--db", str(given_database))[0] == 2
+    assert "`memorata admin trust --recorded` asks you" in told
+    assert run("admin", "trust", "--recorded", "--db", str(given_database))[0] == 2
     assert spy.requests == []
-    assert run("trust", "--recorded", "--yes", "--db", str(given_database))[0] == 0
+    assert run("admin", "trust", "--recorded", "--yes", "--db", str(given_database))[0] == 0
     assert user_trust().sources == (spy.origin,)
     run("recall", "tea", "--db", str(given_database))
     assert spy.requests

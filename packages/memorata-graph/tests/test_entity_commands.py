@@ -180,11 +180,11 @@ def test_what_hung_together_then(cli: Run, fleet: str) -> None:
 def test_mistakes_are_explained_and_nothing_is_written(
     cli: Run, fleet: str, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
-    before = cli("stats", "--json").json["changes"]
+    before = cli("admin", "stats", "--json").json["changes"]
     failed = cli("graph", *arguments)
     assert failed.code == code
     assert words in failed.err
-    assert cli("stats", "--json").json["changes"] == before
+    assert cli("admin", "stats", "--json").json["changes"] == before
 
 
 def test_about_is_written_as_import_reads_it(cli: Run, tea: str, home: Path) -> None:
@@ -234,12 +234,12 @@ def test_a_file_that_is_there_stops_the_purge(cli: Run, tea: str, home: Path) ->
 
 def test_a_namespace_is_removed_with_its_name(cli: Run, tea: str, home: Path) -> None:
     cli("-n", "acme/quokka", "remember", "Quokkas smile.")
-    assert cli("purge-namespace", "acme/quokka").code == 2
-    assert cli("purge-namespace", "acme/quokka", "--yes").out == "Removed acme/quokka and its 1 memory.\n"
-    assert cli("namespaces", "--json").json == {"namespaces": {"default": 3}}
+    assert cli("namespace", "purge", "acme/quokka").code == 2
+    assert cli("namespace", "purge", "acme/quokka", "--yes").out == "Removed acme/quokka and its 1 memory.\n"
+    assert cli("namespace", "list", "--json").json == {"namespaces": {"default": 3}}
     assert b"uokka" not in (home / "memories.db").read_bytes()
-    assert cli("purge-namespace", "acme/quokka", "--yes").code == 2
-    assert cli("purge-namespace", "default", "--yes", "--json").json == {
+    assert cli("namespace", "purge", "acme/quokka", "--yes").code == 2
+    assert cli("namespace", "purge", "default", "--yes", "--json").json == {
         "namespace": "default",
         "memories": 3,
     }

@@ -19,7 +19,7 @@ def test_an_experiment_from_its_start_to_its_end(cli: Run, tea: str) -> None:
     assert variant == cli("lab", "experiment", "assign", "share", "ann", "--json").json["variant"]
     found = cli("lab", "experiment", "recall", "share", "ann", "green", "tea", "--json").json
     assert found["hits"][0]["id"] == tea
-    assert cli("feedback", found["recall_id"], tea, "click").code == 0
+    assert cli("feedback", "add", found["recall_id"], tea, "click").code == 0
     assert cli("lab", "experiment", "recall", "share", "ann", "green tea").out.split("\t")[1] == tea
     status = cli("lab", "experiment", "status", "share", "--json").json
     assert status["winner"] is None

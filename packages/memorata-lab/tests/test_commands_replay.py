@@ -20,7 +20,7 @@ def asked(cli: Run, tea: str) -> str:
 
 
 def test_a_replay_tells_gains_and_moves(cli: Run, tea: str, asked: str) -> None:
-    cli("feedback", asked, tea, "relevant")
+    cli("feedback", "add", asked, tea, "relevant")
     found = cli("lab", "replay", "--set", "vector_weight=0.1", "--json").json
     assert (found["recalls"], found["judged"], found["faithful"]) == (1, 1, 1)
     assert found["gains"]["ndcg@10"]["mean"] == 0
@@ -54,7 +54,7 @@ def test_moves_are_shown(cli: Run, home: Path) -> None:
 
 
 def test_retune_decides_records_and_waits(cli: Run, tea: str, asked: str, home: Path) -> None:
-    cli("feedback", asked, tea, "thumbs", "up")
+    cli("feedback", "add", asked, tea, "thumbs", "up")
     bounds = ("--bounds", "0.1,0.9")
     tried = cli("lab", "retune", "--dry-run", *bounds, "--json").json
     assert tried["decision"]["reason"] == "1 events are too few, 19 more are needed"

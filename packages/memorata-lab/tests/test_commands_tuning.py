@@ -79,7 +79,7 @@ def test_what_does_not_win_is_refused(cli: Run, taught: Path) -> None:
 
 def test_five_rows_are_too_few(cli: Run, tea: str) -> None:
     asked = cli("recall", "green tea", "--json").json["recall_id"]
-    cli("feedback", asked, tea, "click")
+    cli("feedback", "add", asked, tea, "click")
     ran = cli("lab", "tune", "weights")
     assert ran.code == 2
     assert "1 questions with a relevant result are too few to learn from: at least 20" in ran.err
@@ -94,7 +94,7 @@ def test_a_labelled_file_teaches_too(cli: Run, taught: Path) -> None:
     (taught / "labels.jsonl").write_text("\n".join(map(json.dumps, lines)))
     found = cli("lab", "tune", "weights", *OVER, "--labels", "labels.jsonl", "--labels-only", "--json").json
     assert found["accepted"]
-    assert len(cli("log", "--limit", "99", "--json").json["recalls"]) == 25
+    assert len(cli("feedback", "log", "--limit", "99", "--json").json["recalls"]) == 25
     both = cli("lab", "tune", "recipe", "--trials", "0", "--labels", "labels.jsonl", "--dry-run", "--json")
     assert both.json["base"] == "balanced"
     assert cli("lab", "tune", "weights", "--labels-only").code == 2

@@ -43,7 +43,9 @@ def test_a_model_that_has_changed_its_length_answers_by_words_and_says_what_to_d
         assert found.hits[0].memory.content == TEXTS[0]
         assert found.embedder == ""
         assert "gave vectors of 32 dimensions where 64 were expected" in found.degraded[0]
-        assert "set the dimension (MEMORATA_DIMENSION=32) and run `memorata reembed`" in found.degraded[0]
+        assert (
+            "set the dimension (MEMORATA_DIMENSION=32) and run `memorata admin reembed`" in found.degraded[0]
+        )
         assert opened.remember("Cleo drinks milk.").embedder == ""
         with pytest.raises(DimensionMismatch, match="MEMORATA_DIMENSION=32"):
             opened.admin.reembed()

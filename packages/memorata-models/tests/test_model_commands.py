@@ -51,7 +51,7 @@ def test_a_model_is_installed_with_progress(cli: Run, home: Path, monkeypatch: p
     assert [one["name"] for one in chinese["beside"]] == ["potion-multilingual-128"]
     assert "reembed" not in done.err
     cli("remember", "Anna prefers green tea")
-    move = "memorata reembed --embedder potion-base-8M moves the database you have to it"
+    move = "memorata admin reembed --embedder potion-base-8M moves the database you have to it"
     assert move in cli("model", "install", "potion-base-8M").err
     assert "reembed" not in cli("model", "install", "mini-reranker").err
 
@@ -75,7 +75,7 @@ def test_without_a_name_the_languages_of_the_memories_decide(
     mixed = cli("model", "install")
     assert "use-multilingual: 33 % " in mixed.err
     assert mixed.out.startswith("use-multilingual: built in, in ")
-    assert "memorata reembed --embedder use-multilingual" in mixed.err
+    assert "memorata admin reembed --embedder use-multilingual" in mixed.err
     assert fetched[1:] == []
 
 

@@ -406,7 +406,8 @@ def test_a_model_that_changes_behind_its_name_is_told_what_to_do(
     embedder = OllamaEmbedder("m", service.address)
     embedder.embed_query("red")
     with pytest.raises(
-        DimensionMismatch, match=r"set the dimension \(MEMORATA_DIMENSION=4\) and run `memorata reembed`"
+        DimensionMismatch,
+        match=r"set the dimension \(MEMORATA_DIMENSION=4\) and run `memorata admin reembed`",
     ):
         embedder.embed_query("red")
     assert embedder.dimension == 3

@@ -140,11 +140,11 @@ def test_the_command_copies_and_tells(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORATA_EMBEDDER", "lexical")
     address, password = with_password(url)
-    result = CliRunner().invoke(app, ["copy", "m.db", address, "--json"])
+    result = CliRunner().invoke(app, ["admin", "copy", "m.db", address, "--json"])
     assert result.exit_code == 0
     assert json.loads(result.stdout)["new"] == 32
-    result = CliRunner().invoke(app, ["copy", address, "back.db"])
+    result = CliRunner().invoke(app, ["admin", "copy", address, "back.db"])
     assert result.stdout == "32 memories, 32 new, 0 changed: the same on both sides\n"
     assert password not in result.output
-    result = CliRunner().invoke(app, ["copy", "nothing.db", address])
+    result = CliRunner().invoke(app, ["admin", "copy", "nothing.db", address])
     assert result.exit_code == 3

@@ -127,10 +127,17 @@ def test_the_command_line_opens_an_address(url: str, tmp_path: Path, monkeypatch
     assert (code, json.loads(out)["hits"][0]["memory"]["id"]) == (0, "tea")
     code, out, _ = run("doctor", "--json")
     assert json.loads(out)["db"]["memories"] == 1
-    code, _, said = run("backup", "copy.db")
+    code, _, said = run("admin", "backup", "copy.db")
     assert (code, "pg_dump" in said) == (3, True)
-    assert run("check")[0] == 0
-    for command in (["list"], ["namespaces"], ["stats"], ["doctor"], ["recall", "x", "--debug"], ["vacuum"]):
+    assert run("admin", "check")[0] == 0
+    for command in (
+        ["list"],
+        ["namespace", "list"],
+        ["admin", "stats"],
+        ["doctor"],
+        ["recall", "x", "--debug"],
+        ["admin", "vacuum"],
+    ):
         assert password not in "".join(map(str, run(*command)))
 
 

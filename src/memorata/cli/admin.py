@@ -63,7 +63,7 @@ def check(session: Session, repair: bool = Option(False, help="Rebuild what can 
     data = {"sound": not remaining, "problems": problems, "remaining": remaining, "repaired": repair}
     output.result(data, *map(one_line, problems), *state)
     if remaining:
-        advice = "memorata check --repair rebuilds what can be rebuilt"
+        advice = "memorata admin check --repair rebuilds what can be rebuilt"
         if repair:
             advice = "restore a backup, or export what can be read and import it into another file"
         output.warn(f"{counted(len(remaining), 'problem')}; {advice}")
@@ -180,7 +180,7 @@ def _stat_text(name: str, value: Any) -> str:  # noqa: ANN401 - whatever a store
     if isinstance(value, dict):
         return ", ".join(f"{count:,} of {key}" for key, count in value.items()) or "none"
     if isinstance(value, bool):
-        return "yes, by memorata vacuum" if value else "no"
+        return "yes, by memorata admin vacuum" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

@@ -14,16 +14,25 @@ from collections import UserDict
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
-from types import ModuleType
-from typing import Annotated, Any, Final, Protocol
+from types import ModuleType, SimpleNamespace
+from typing import Annotated, Any, Final, Protocol, TypeAlias
 
 import typer
 from typer import Option
 from typer.main import get_group
 
 from memorata import __version__, _satellites
-from memorata.cli.command import GlobalOptions, Group, Session, add_command, guarded, with_global_options
+from memorata.cli.command import (
+    GlobalOptions,
+    Group,
+    Session,
+    add_command,
+    guarded,
+    with_global_options,
+)
 
+CommandGroup: TypeAlias = tuple[str, str, Mapping[str, Mapping[str | None, str]]]
+"""The heading of a group, its help, and its commands by module and heading."""
 COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "memories": {
         "Remember and recall": "remember correct",
@@ -32,32 +41,47 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "Remove": "forget restore purge",
     },
     "recall": {"Remember and recall": "recall briefing", "Look around": "recipes"},
-    "lifecycle": {
-        "Keep in order": "pin unpin used confirm set-trust maintain consolidate duplicates contradictions"
-    },
-    "transfer": {
-        "Files": "import export copy",
-        "Look around": "namespaces",
-        "Remove": "purge-namespace",
-        "Keep in order": "namespace",
-    },
-    "admin": {"Administration": "check stats vacuum backup encrypt decrypt reembed bench"},
-    "configuration": {"Administration": "doctor trust"},
-    "feedback": {"Learn from use": "feedback log"},
+    "lifecycle": {"Keep in order": "duplicates contradictions"},
+    "transfer": {"Files": "import export"},
+    "configuration": {"Look around": "doctor"},
     "demo": {"Remember and recall": "demo"},
 }
 """By module and heading, the commands, in the order in which the help shows them."""
-GROUPS: Final[Mapping[str, tuple[str, Mapping[str | None, str]]]] = {
-    "namespace": ("Link, move and split namespaces.", {None: "link unlink links move split"}),
+GROUPS: Final[Mapping[str, CommandGroup]] = {
+    "admin": (
+        "Groups of commands",
+        "Check, back up and tend the database: what operators do.",
+        {
+            "admin": {
+                "Soundness": "check backup vacuum stats",
+                "Vectors": "reembed",
+                "Encryption": "encrypt decrypt",
+                "Measurement": "bench",
+            },
+            "lifecycle": {"Upkeep": "maintain consolidate set-trust"},
+            "transfer": {"Soundness": "copy"},
+            "configuration": {"Consent": "trust"},
+        },
+    ),
+    "namespace": (
+        "Groups of commands",
+        "List, link, move, split and purge namespaces.",
+        {"namespaces": {None: "list link unlink links move split purge"}},
+    ),
+    "feedback": (
+        "Groups of commands",
+        "Record how good hits were, and read the log of recalls.",
+        {"feedback": {None: "add used confirm log"}},
+    ),
 }
-"""By name, the help of the commands that are groups, and their own commands by heading."""
+"""By name, the groups of commands."""
 
 
 class CommandTables(Protocol):
     """What a package of commands declares: tables like those above."""
 
-    COMMANDS: Mapping[str, Mapping[str, str]]
-    GROUPS: Mapping[str, tuple[str, Mapping[str | None, str]]]
+    COMMANDS: Mapping[str, Mapping[Any, str]]
+    GROUPS: Mapping[str, CommandGroup]
 
 
 _SATELLITES: Final = "Packages beside the core"
@@ -88,7 +112,7 @@ class LazyCommands(UserDict[str, Any]):
             for names in panels.values()
             for name in names.split()
         }
-        super().__init__(dict.fromkeys(self._module_of))
+        super().__init__(dict.fromkeys((*self._module_of, *tables.GROUPS)))
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - typer keeps the type of a command to itself
         if super().__getitem__(name) is None:
@@ -96,7 +120,9 @@ class LazyCommands(UserDict[str, Any]):
             if name in self._module_of:
                 home = self._module_of[name]
                 module = import_module(f"{self._package}.{home}")
-                _add_all(part, module, self._tables.COMMANDS[home], self._tables.GROUPS)
+                _add_all(part, module, self._tables.COMMANDS[home])
+            elif name in self._tables.GROUPS:
+                _add_group(part, name, self._package, self._tables.GROUPS[name])
             else:
                 _add_satellite(part, name)
             self.update(get_group(part).commands)
@@ -123,26 +149,28 @@ def lazy_group(package: str, tables: CommandTables) -> type[Group]:
 def _add_satellite(app: typer.Typer, name: str) -> None:
     """Add the group of a satellite: its entry point names a package with the tables of its commands."""
     package = _satellites.declared("commands")[name].load()
-    group = typer.Typer(cls=lazy_group(package.__name__, package), no_args_is_help=True, help=package.HELP)
+    _add_typer(app, name, lazy_group(package.__name__, package), package.HELP, _SATELLITES)
+
+
+def _add_group(app: typer.Typer, name: str, package: str, group: CommandGroup) -> None:
+    heading, help_, commands = group
+    tables = SimpleNamespace(COMMANDS=commands, GROUPS={})
+    _add_typer(app, name, lazy_group(package, tables), help_, heading)
+
+
+def _add_typer(app: typer.Typer, name: str, cls: type[Group], help_: str, heading: str | None) -> None:
+    group = typer.Typer(cls=cls, no_args_is_help=True, help=help_)
     # A group without commands of its own is merged with its only one, or refused.
     group.callback()(lambda: None)
-    app.add_typer(group, name=name, rich_help_panel=_SATELLITES)
+    app.add_typer(group, name=name, rich_help_panel=heading)
 
 
-def _add_all(
-    app: typer.Typer, module: ModuleType, panels: Mapping[Any, str], groups: Mapping[str, Any]
-) -> None:
+def _add_all(app: typer.Typer, module: ModuleType, panels: Mapping[Any, str]) -> None:
     for panel, names in panels.items():
         for name in names.split():
-            if name in groups:
-                help_, own = groups[name]
-                group = typer.Typer(cls=Group, no_args_is_help=True, help=help_)
-                _add_all(group, module, own, groups)
-                app.add_typer(group, name=name, rich_help_panel=panel)
-            else:
-                attribute = name.replace("-", "_")
-                function = getattr(module, f"{attribute}_", None) or getattr(module, attribute)
-                add_command(app, name, panel, function)
+            attribute = name.replace("-", "_")
+            function = getattr(module, f"{attribute}_", None) or getattr(module, attribute)
+            add_command(app, name, panel, function)
 
 
 class AllCommands(lazy_group("memorata.cli", sys.modules[__name__])):  # type: ignore[misc]

@@ -10,7 +10,7 @@ the command as well as before it.
 ``2``   usage: a bad option, value, file or filter
 ``3``   the database cannot do it: missing, damaged, locked, read-only
 ``4``   the embedder, a model or an optional package cannot be used
-``5``   ``memorata check`` found a problem
+``5``   ``memorata admin check`` found a problem
 ``130`` interrupted with Ctrl-C
 ======  ==============================================================================
 """

@@ -121,7 +121,7 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
         and settings.embedder == "auto"
         and RECOMMENDED in installed_models(settings.models)
     ):
-        change = f"memorata reembed --embedder {RECOMMENDED}"
+        change = f"memorata admin reembed --embedder {RECOMMENDED}"
         advice.append(f"the database was made with the embedder {specification}; {change} changes that")
     if choice.note:
         advice.append(choice.note)
@@ -208,7 +208,9 @@ def trust(
         output.result({"settings_files": consent.files, "sources": consent.sources}, *names)
     elif withdraw is not None:
         if not consent.withdraw(withdraw):
-            raise InvalidArgument("--withdraw", withdraw, "one of those that memorata trust --list shows")
+            raise InvalidArgument(
+                "--withdraw", withdraw, "one of those that memorata admin trust --list shows"
+            )
         output.result({"withdrawn": withdraw}, f"withdrawn {withdraw}")
     elif recorded:
         _trust_recorded(session, yes=yes)

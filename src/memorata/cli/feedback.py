@@ -1,4 +1,4 @@
-"""Feedback and the log of recalls: feedback, log, replay, retune."""
+"""Feedback and the log of recalls: add, used, confirm, log."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typer import Argument
 
 from memorata.cli import options
 from memorata.cli.command import Session
-from memorata.cli.options import MemoryId, memory_of, recall_id_of
+from memorata.cli.options import MemoryId, MemoryIds, ids_of, memory_of, recall_id_of
 from memorata.cli.output import counted, one_line, short_id
 from memorata.model.errors import InvalidArgument
 
 RecallId = Annotated[str, Argument(metavar="RECALL", help="The recall: its id, or a part of it.")]
 
 
-def feedback(
+def add(
     session: Session,
     recall: RecallId,
     id: MemoryId,
@@ -36,6 +36,16 @@ def feedback(
         )
     rating = "" if recorded.rating is None else f" {recorded.rating}"
     session.output.result(recorded, f"{recorded.signal.value}{rating}\t{recorded.memory_id}")
+
+
+def used(session: Session, ids: MemoryIds) -> None:
+    """Record that memories were of use, which makes them last and count more."""
+    _apply(session, "mark_used", ids, "used", "Recorded the use of")
+
+
+def confirm(session: Session, ids: MemoryIds) -> None:
+    """Record that memories are true, still or again, which raises their confidence."""
+    _apply(session, "confirm", ids, "confirmed", "Confirmed")
 
 
 def log(session: Session, limit: options.Limit = 20, since: options.Since = None) -> None:
@@ -65,3 +75,10 @@ def log(session: Session, limit: options.Limit = 20, since: options.Since = None
         return
     heads = ("recall", "when", "recipe", "shown", "", "query")
     session.output.table(heads, cells, unbroken=1, data={"recalls": rows})
+
+
+def _apply(session: Session, verb: str, ids: list[str], key: str, done: str) -> None:
+    with session.memory() as engine:
+        whole_ids = ids_of(engine, ids)
+        getattr(engine.lifecycle, verb)(*whole_ids)
+    session.output.changed(key, whole_ids, done)

@@ -1,4 +1,4 @@
-"""Memories in order: pin, unpin, used, confirm, set-trust, maintain, consolidate, and what repeats."""
+"""Memories in order: set-trust, maintain, consolidate, duplicates, contradictions."""
 
 from __future__ import annotations
 
@@ -20,26 +20,6 @@ if TYPE_CHECKING:
     from memorata.engine.duplicate_search import FoundDuplicates
     from memorata.engine.lifecycle import MaintenanceReport
     from memorata.store.memory.repeats import Contradiction, Run
-
-
-def pin(session: Session, ids: MemoryIds) -> None:
-    """Keep memories: they do not fade, do not expire, and maintenance leaves them alone."""
-    _apply(session, "pin", ids, "pinned", "Pinned")
-
-
-def unpin(session: Session, ids: MemoryIds) -> None:
-    """Let memories fade and expire as others do again."""
-    _apply(session, "unpin", ids, "unpinned", "Unpinned")
-
-
-def used(session: Session, ids: MemoryIds) -> None:
-    """Record that memories were of use, which makes them last and count more."""
-    _apply(session, "mark_used", ids, "used", "Recorded the use of")
-
-
-def confirm(session: Session, ids: MemoryIds) -> None:
-    """Record that memories are true, still or again, which raises their confidence."""
-    _apply(session, "confirm", ids, "confirmed", "Confirmed")
 
 
 def set_trust(
@@ -122,14 +102,7 @@ def consolidate(
     parts += [f"{len(rejected)} rejected"] if rejected else []
     output.say(" · ".join(parts))
     if waiting and not dry_run:
-        output.say("memorata consolidate --accept ID, or --reject ID")
-
-
-def _apply(session: Session, verb: str, ids: list[str], key: str, done: str) -> None:
-    with session.memory() as engine:
-        whole_ids = ids_of(engine, ids)
-        getattr(engine.lifecycle, verb)(*whole_ids)
-    session.output.changed(key, whole_ids, done)
+        output.say("memorata admin consolidate --accept ID, or --reject ID")
 
 
 def _writer(session: Session, model: str | None, address: str | None) -> Writer | None:

@@ -178,6 +178,9 @@ def update(
     id: MemoryId,
     expires: str | None = Option(None, metavar="TIME", help="When it expires."),
     expected_version: int | None = Option(None, metavar="NUMBER", help="Only if it has this version."),
+    pinned: bool | None = Option(
+        None, "--pin/--unpin", help="Whether it is kept: it does not fade, expire or change by maintenance."
+    ),
     **options: Unpack[FieldOptions],
 ) -> None:
     """Change fields of a memory, each as a whole; to change its content, correct it."""
@@ -186,6 +189,8 @@ def update(
     fields = _fields(options)
     if expires is not None:
         fields["expires_at"] = None if expires == "never" else time_of("--expires", expires)
+    if pinned is not None:
+        fields["pinned"] = pinned
     if not fields:
         raise InvalidArgument("options", "none", "at least one thing to change, such as --category")
     with session.memory() as engine:
@@ -230,7 +235,8 @@ def purge(
     """Remove memories for good: text, vectors, words. This cannot be undone.
 
     Afterwards the whole file is written anew, so that its bytes hold no trace either. That takes time in
-    proportion to its size, so give many ids at once. If others keep it busy, memorata vacuum finishes it.
+    proportion to its size, so give many ids at once. If others keep it
+    busy, memorata admin vacuum finishes it.
     """
     output = session.output
     _check_selection(ids, filter)

@@ -1,4 +1,4 @@
-"""Transfer: import, export and copy of memories; namespaces, which are linked, moved, split and purged."""
+"""Transfer: import, export and copy of memories."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from typer import Argument, Option
 
@@ -17,7 +17,7 @@ from memorata.cli import options
 from memorata.cli.command import UNSOUND, Session
 from memorata.cli.options import new_file, one_of
 from memorata.cli.output import counted, dumps, memories, progress
-from memorata.model.errors import InvalidArgument, MemorataError, NotGiven
+from memorata.model.errors import InvalidArgument, MemorataError
 from memorata.service.errors import STORE, USAGE
 
 if TYPE_CHECKING:
@@ -243,87 +243,3 @@ def _report(session: Session, importer: Importer, notes: Notes, files: int, *, d
     output.say(f"from {counted(files, 'file')} · {session.settings.db}")
     if importer.import_id:
         output.say(f"memorata import undo {importer.import_id} takes it out again")
-
-
-Linked = Annotated[str, Argument(metavar="LINKED", help="The namespace that is seen from this one.")]
-Moved = Annotated[str, Argument(metavar="NAMESPACE", help="The namespace to move.")]
-To = Annotated[str, Argument(metavar="TO", help="Where to.")]
-
-
-def namespaces(session: Session) -> None:
-    """List the namespaces and how many memories each holds."""
-    output = session.output
-    with session.memory() as engine:
-        counts = engine.store.namespaces()
-    lines = [
-        f"{count:>9,}  {name}" if output.terminal else f"{name}\t{count}" for name, count in counts.items()
-    ]
-    total = f"{counted(len(counts), 'namespace')} · {session.settings.db}"
-    output.result({"namespaces": dict(counts)}, *lines, notes=[total])
-
-
-def purge_namespace(
-    session: Session,
-    namespace_path: str = Argument(metavar="NAMESPACE", help="A namespace; those below it stay."),
-    yes: options.Yes = False,
-) -> None:
-    """Remove a namespace for good: memories, names, relations, logs, its own name. This cannot be undone."""
-    with session.memory() as engine:
-        count = engine.store.namespaces().get(namespace_path)
-        if count is None:
-            raise InvalidArgument("NAMESPACE", namespace_path, "one that there is (memorata namespaces)")
-        question = f"Remove the namespace {namespace_path} and its {memories(count)}?"
-        if not session.confirm(question, yes=yes):
-            return
-        removed = engine.admin.purge_namespace(namespace_path)
-    session.output.result(
-        {"namespace": namespace_path, "memories": removed},
-        f"Removed {namespace_path} and its {memories(removed)}.",
-    )
-
-
-def link(session: Session, linked: Linked, filter: options.Filter = None) -> None:
-    """Let this namespace inherit from another: recall --inherit sees it."""
-    with session.memory(create=True) as engine:
-        link_ = engine.namespaces.link(linked, filter=filter)
-        text = f"{engine.namespace} sees {link_.namespace} where it is asked with --inherit."
-    session.output.result({"namespace": link_.namespace, "filter": link_.filter}, text)
-
-
-def unlink(session: Session, linked: Linked) -> None:
-    """Take a link back."""
-    with session.memory() as engine:
-        engine.namespaces.unlink(linked)
-    session.output.result({"unlinked": linked}, f"{linked} is no longer linked.")
-
-
-def links(session: Session) -> None:
-    """List what this namespace is linked to."""
-    with session.memory() as engine:
-        linked = engine.namespaces.links()
-    rows = [{"namespace": link.namespace, "filter": link.filter} for link in linked]
-    session.output.result({"links": rows}, *(link.namespace for link in linked))
-    if not linked:
-        session.output.say("It is linked to none.")
-
-
-def move(
-    session: Session,
-    namespace_path: Moved,
-    to: To,
-    alone: bool = Option(False, help="Leave what is below it where it is."),
-) -> None:
-    """Give a namespace another path, with everything in it and below it, all or nothing."""
-    with session.memory() as engine:
-        moved = engine.namespaces.move(namespace_path, to, below=not alone)
-    session.output.result({"moved": moved}, *(f"{old} → {new}" for old, new in moved.items()))
-
-
-def split(session: Session, to: To, filter: options.Filter = None, dry_run: options.DryRun = False) -> None:
-    """Move the memories that meet --filter from this namespace into another, all or nothing."""
-    if filter is None:
-        raise NotGiven("--filter", "to tell which memories go")
-    with session.memory() as engine:
-        moved = engine.namespaces.split(filter, to, dry_run=dry_run)
-    key, verb = ("would_move", "Would move") if dry_run else ("moved", "Moved")
-    session.output.changed(key, moved, verb)

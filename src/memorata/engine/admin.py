@@ -299,12 +299,12 @@ class Admin:
         if (prompts := self._changed_prompts()) is not None:
             amount = "1 memory" if waiting == 1 else f"{waiting:,} memories"
             return [
-                f"prompts changed {prompts}: {amount} will be embedded again by `memorata reembed`, {time}; "
-                "until then they are found by words only"
+                f"prompts changed {prompts}: {amount} will be embedded again by "
+                f"`memorata admin reembed`, {time}; until then they are found by words only"
             ]
         return [
             f"{lacking} no vector of {self._embedding.embedder.name} and can be found by words only until "
-            f"`memorata reembed` is done, {time}; there are vectors of another embedder: {before}"
+            f"`memorata admin reembed` is done, {time}; there are vectors of another embedder: {before}"
         ]
 
     def _changed_prompts(self) -> str | None:

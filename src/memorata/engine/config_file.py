@@ -1,7 +1,7 @@
 """The settings file: where it is, what it says, and how much of that counts.
 
 One that was named (``--config``, ``MEMORATA_CONFIG``) counts as it is. One that merely lies in the current
-folder came with whatever is in that folder: until the user trusts it (``memorata trust``), only
+folder came with whatever is in that folder: until the user trusts it (``memorata admin trust``), only
 harmless settings of it count, none that say where texts and keys are sent or what is loaded or removed.
 """
 
@@ -130,8 +130,9 @@ def at_home(path: str) -> Path:
 def untrusted(path: Path, names: Sequence[str]) -> str:
     """Return the note about settings that are ignored because their file is not trusted."""
     return (
-        f"{path} sets {', '.join(names)}, which is ignored, for it is not trusted: `memorata trust` shows "
-        f"what it would change and asks; or name the file, with --config or {CONFIG_VARIABLE}"
+        f"{path} sets {', '.join(names)}, which is ignored, for it is not trusted: "
+        "`memorata admin trust` shows what it would change and asks; or name the file, with --config or "
+        f"{CONFIG_VARIABLE}"
     )
 
 

@@ -71,7 +71,7 @@ def open(
         The model of vectors: ``"auto"`` for the one the store was made with, or the best that is installed
         for a new store; a name (see :mod:`memorata.embed.selection`); an embedder; None for words alone. A
         service or a folder that the store names is used if this person has named it before, or has agreed to
-        it (``memorata trust --recorded``); until then words alone answer, and `notes` say so.
+        it (``memorata admin trust --recorded``); until then words alone answer, and `notes` say so.
     namespace
         The namespace of calls that name none.
     recipe
@@ -232,7 +232,7 @@ def choose_recorded(recorded: str | None, resources: Resources | None = None) ->
         )
         raise ConsentNeeded(
             f"the database asks for the embedder {without_secrets(recorded)!r}: {consequence}, and you have "
-            "not agreed to that; `memorata trust --recorded` asks you, or name the embedder yourself "
+            "not agreed to that; `memorata admin trust --recorded` asks you, or name the embedder yourself "
             "(--embedder, MEMORATA_EMBEDDER, embedder=…)"
         )
     available = resources or _usual_resources()

@@ -115,7 +115,7 @@ class Runtime:
             if self.store.read_only:
                 raise IndexCorrupt(
                     f"{error}; that cannot be rebuilt in a file that is only read: copy it to a folder that "
-                    "can be written, and run `memorata check --repair` on the copy"
+                    "can be written, and run `memorata admin check --repair` on the copy"
                 ) from error
             _LOG.warning("rebuilding what is derived from the memories of %s: %s", ", ".join(paths), error)
             for path in paths:

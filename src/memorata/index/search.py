@@ -243,7 +243,7 @@ class NamespaceIndex:
         if lost := len(set(slots)) - len(memories):
             raise StoreCorrupt(
                 f"{lost} memories of {self._namespace.path} are not where their records say; "
-                "run `memorata check`"
+                "run `memorata admin check`"
             )
         return memories
 

@@ -163,7 +163,7 @@ def unpacked_vectors(rows: Sequence[tuple[int, bytes]], dimension: int) -> tuple
     slots = np.fromiter((slot for slot, _ in rows), np.int32, len(rows))
     if (slots[1:] <= slots[:-1]).any():
         # Pages of the file changed places, which SQLite does not notice itself.
-        raise StoreCorrupt("the vectors are not in the order of their memories; run `memorata check`")
+        raise StoreCorrupt("the vectors are not in the order of their memories; run `memorata admin check`")
     passages = np.fromiter((len(blob) for _, blob in rows), np.intp, len(rows)) // stored_bytes(dimension)
     return np.repeat(slots, passages), matrix
 

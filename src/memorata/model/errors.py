@@ -222,7 +222,7 @@ class PurgeUnfinished(StoreUnavailable):
         self.name, self.reason = name, reason
         super().__init__(
             f"what was purged from {name} is removed, but traces of it may still be in the file ({reason}); "
-            "`memorata vacuum` erases them"
+            "`memorata admin vacuum` erases them"
         )
 
 
@@ -235,7 +235,7 @@ class NotSupportedHere(StoreError):
 
 
 class IndexCorrupt(StoreError):
-    """Derived data does not match its checksum or version; ``memorata check --repair`` rebuilds it."""
+    """Derived data does not match its checksum or version; ``memorata admin check --repair`` rebuilds it."""
 
 
 class MemoryNotFound(StoreError, LookupError):

@@ -66,7 +66,7 @@ _PUBLIC_DETAILS: Final = (
     (TimedOut, str(TimedOut())),
     (
         errors.PurgeUnfinished,
-        "it is removed, but traces are left in the file; run `memorata vacuum` on the server",
+        "it is removed, but traces are left in the file; run `memorata admin vacuum` on the server",
     ),
     (
         errors.StoreReadOnly,

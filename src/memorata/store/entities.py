@@ -296,7 +296,9 @@ def _records(session: Session, number: int, rows: Sequence[tuple[Any, ...]]) -> 
     records = []
     for entity, type_, description, lat, lon, place, into in rows:
         if entity not in names:
-            raise StoreCorrupt(f"entity {entity} has no name; run `memorata check`, or restore a backup")
+            raise StoreCorrupt(
+                f"entity {entity} has no name; run `memorata admin check`, or restore a backup"
+            )
         own, *aliases = names[entity]
         other = None if into is None else names[into][0] if into in names else _name_of(session, number, into)
         where = None if lat is None else Place(lat, lon, place)

@@ -159,7 +159,7 @@ class GraphStore(Facet):
         lists = [(json.loads(row[1]), json.loads(row[4])) for row in rows]
         if not all(isinstance(texts, list) for pair in lists for texts in pair):
             raise StoreCorrupt(
-                "the names of a memory, or what it supersedes, are no list; run `memorata check`"
+                "the names of a memory, or what it supersedes, are no list; run `memorata admin check`"
             )
         older_slots = slots_of(session, namespace.number, {id_ for _, older in lists for id_ in older})
         return [

@@ -128,7 +128,7 @@ def test_what_cannot_be_converted_is_told(file: Path, tmp_path: Path) -> None:
             convert(origin, tmp_path / "new.db", key, encrypt=encrypt)
     with pytest.raises(InvalidArgument, match="not there yet"):
         convert(file, plain, KEY, encrypt=False)
-    with pytest.raises(StoreEncrypted, match="memorata encrypt"):
+    with pytest.raises(StoreEncrypted, match="memorata admin encrypt"):
         opened(plain)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.db", "plain.db"]
 

@@ -28,5 +28,5 @@ def test_a_list_that_cannot_be_read_is_damage() -> None:
     with closing(SqliteStore(":memory:")) as store:
         store.add([entry("m1", "tea", entities=("Anna",))])
         store._connection.execute("UPDATE memories SET entities = '[' || entities")
-        with pytest.raises(StoreCorrupt, match="a list in it cannot be read; run `memorata check`"):
+        with pytest.raises(StoreCorrupt, match="a list in it cannot be read; run `memorata admin check`"):
             list(store.graph.links(HERE, 0))

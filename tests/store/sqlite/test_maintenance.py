@@ -133,7 +133,7 @@ def test_a_reader_that_keeps_the_log_makes_a_purge_say_that_it_is_unfinished(tmp
         reader.execute("BEGIN")
         before = reader.execute("SELECT id, content FROM memories").fetchall()
         cast("SqliteStore", memory.store)._connection.execute("PRAGMA busy_timeout = 10")
-        with pytest.raises(PurgeUnfinished, match=r"removed, but traces .* `memorata vacuum` erases them"):
+        with pytest.raises(PurgeUnfinished, match=r"but traces .* `memorata admin vacuum` erases them"):
             memory.purge(said.id)
         # It is gone from every answer; whoever was looking still sees what there was when it began.
         assert memory.list(hidden=True).memories == (kept,)

@@ -204,7 +204,7 @@ def test_reading_is_one_view_also_inside_a_transaction(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "kind", "words"),
     [
-        (sqlite3.SQLITE_CORRUPT, StoreCorrupt, "memorata check`, or restore a backup"),
+        (sqlite3.SQLITE_CORRUPT, StoreCorrupt, "memorata admin check`, or restore a backup"),
         (sqlite3.SQLITE_NOTADB, StoreCorrupt, "name another file, or give its key"),
         (sqlite3.SQLITE_BUSY, StoreUnavailable, "stayed locked"),
         (sqlite3.SQLITE_BUSY_SNAPSHOT, StoreUnavailable, "stayed locked"),
@@ -342,6 +342,6 @@ def test_a_transaction_reads_once_until_something_changes(tmp_path: Path) -> Non
 
 def test_a_text_that_is_no_utf_8_is_damage(tmp_path: Path) -> None:
     connection = connect(tmp_path / "m.db")
-    with pytest.raises(StoreCorrupt, match="no UTF-8; run `memorata check`"), Translated("m.db"):
+    with pytest.raises(StoreCorrupt, match="no UTF-8; run `memorata admin check`"), Translated("m.db"):
         connection.execute("SELECT CAST(x'c3c3' AS TEXT)").fetchall()
     connection.close()

@@ -257,7 +257,7 @@ class ServiceEmbedder:
         if dimension != expected:
             advice = (
                 "if the service has another model by this name now, give it the one it had, "
-                f"or set the dimension (MEMORATA_DIMENSION={dimension}) and run `memorata reembed`"
+                f"or set the dimension (MEMORATA_DIMENSION={dimension}) and run `memorata admin reembed`"
             )
             raise DimensionMismatch(self.name, expected, dimension, advice)
 

@@ -207,7 +207,7 @@ def _outdated(version: str | None) -> str:
     return (
         f"the words of this store were read by version {version} of the rules, and queries are read by "
         f"version {WORDS_VERSION}: some memories are not found by stems and times that differ; "
-        "`memorata check --repair` reads them anew"
+        "`memorata admin check --repair` reads them anew"
     )
 
 

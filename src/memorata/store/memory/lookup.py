@@ -248,7 +248,7 @@ def _check_rows(session: Session, number: int, path: str) -> None:
 
 
 def _misplaced(path: str) -> StoreCorrupt:
-    return StoreCorrupt(f"memories of {path} are not where they were written; run `memorata check`")
+    return StoreCorrupt(f"memories of {path} are not where they were written; run `memorata admin check`")
 
 
 def matching(session: Session, path: str, filter: Filter) -> list[str]:

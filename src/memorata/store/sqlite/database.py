@@ -7,7 +7,7 @@ tables. Only a file that is written anew from what is left holds nothing else. S
 ``VACUUM``, which writes the whole file into the write-ahead log, and with emptying that log into its place.
 That takes time in proportion to the file, and for a moment twice its space; other processes go on reading
 meanwhile, and wait to write. Until it is done a note in the database says so, written in the transaction of
-the purge itself: whatever happens in between, the next purge or `memorata vacuum` does it.
+the purge itself: whatever happens in between, the next purge or `memorata admin vacuum` does it.
 """
 
 from __future__ import annotations

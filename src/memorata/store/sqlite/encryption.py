@@ -101,7 +101,7 @@ def check_encryption(file: Path, key: str | None) -> None:
     if key is not None and _is_plain(file):
         raise StoreEncrypted(
             f"{file} is not encrypted, and a key was given; leave the key out, or make an encrypted copy "
-            "with `memorata encrypt COPY`"
+            "with `memorata admin encrypt COPY`"
         )
 
 

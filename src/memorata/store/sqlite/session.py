@@ -305,17 +305,17 @@ def translated_error(error: Exception, name: str) -> StoreError:
     """Return the error to raise in the place of one that :func:`is_translated`."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if isinstance(error, JSONDecodeError | TypeError):
-        return StoreCorrupt(f"{name} is damaged: a list in it cannot be read; run `memorata check`")
+        return StoreCorrupt(f"{name} is damaged: a list in it cannot be read; run `memorata admin check`")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         # A file that is no database cannot be checked either; most often the path is wrong.
         advice = (
-            "run `memorata check`"
+            "run `memorata admin check`"
             if code == sqlite3.SQLITE_CORRUPT
             else f"name another file, or {KEY_ADVICE}"
         )
         return StoreCorrupt(f"{name} is damaged or not a database ({error}); {advice}, or restore a backup")
     if isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in str(error):
-        return StoreCorrupt(f"{name} is damaged: a text in it is no UTF-8; run `memorata check`")
+        return StoreCorrupt(f"{name} is damaged: a text in it is no UTF-8; run `memorata admin check`")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreUnavailable(f"{name} stayed locked by another process for {BUSY_SECONDS:g} s; try again")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):

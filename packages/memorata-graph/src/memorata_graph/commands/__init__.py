@@ -12,5 +12,5 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     }
 }
 """By module and heading, the commands, in the order in which the help shows them."""
-GROUPS: Final[Mapping[str, tuple[str, Mapping[str | None, str]]]] = {}
-"""By name, the help of the commands that are groups, and their own commands by heading."""
+GROUPS: Final[Mapping[str, tuple[str, str, Mapping[str, Mapping[str | None, str]]]]] = {}
+"""By name, a group's heading, its help, and its commands by module and heading."""

@@ -47,7 +47,7 @@ def replay(
         f"{replayed.faithful} are reproduced exactly"
     )
     if not replay_result.gains:
-        output.say("No measures: there is no feedback yet (memorata feedback).")
+        output.say("No measures: there is no feedback yet (memorata feedback add).")
     if replayed.kept:
         output.say(f"Kept as logged, because they need a search: {', '.join(replayed.kept)}")
 

@@ -90,7 +90,7 @@ def install(
         output.line(f"{row['name']}: {row['source']}, in {row['folder']}")
     output.say("new databases use the best model that is installed; memorata doctor says which is in use")
     if (names[0] == BUILTIN or CATALOGUE[names[0]].kind == EMBEDDER_KIND) and session.settings.db.exists():
-        output.say(f"memorata reembed --embedder {names[0]} moves the database you have to it")
+        output.say(f"memorata admin reembed --embedder {names[0]} moves the database you have to it")
 
 
 def _languages(session: Session) -> Counter[str]:
