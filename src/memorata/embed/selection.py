@@ -25,6 +25,7 @@ from memorata import _satellites
 from memorata._frozen import frozen
 from memorata.embed.circuit_breaker import RetryPolicy, checked_seconds
 from memorata.embed.description import installed_models
+from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.ngram_encoder import BUILTIN, REQUIREMENT, BuiltinEmbedder, builtin_folder
 from memorata.embed.port import PRESETS, Embedder, Reranker, split_specification, with_prompts
 from memorata.model.checks import nearest, whole, writable
@@ -201,8 +202,6 @@ def _best(resources: Resources) -> Choice:
 
 
 def _lexical(resources: Resources) -> Embedder:
-    from memorata.embed.lexical import LexicalEmbedder
-
     return LexicalEmbedder(statistics=resources.statistics)
 
 

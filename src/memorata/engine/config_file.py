@@ -17,6 +17,7 @@ from typing import Any, Final
 from memorata._frozen import frozen
 from memorata.embed.trust import Trust
 from memorata.model.errors import InvalidArgument
+from memorata.rank.fusion.alpha_blend import migrated
 from memorata.store.address import is_address
 
 CONFIG: Final = "memorata.toml"
@@ -101,8 +102,6 @@ def _migrated(values: dict[str, Any], path: Path) -> tuple[dict[str, Any], tuple
     if not old:
         return values, ()
     # The maths of ranking is not loaded for files of today.
-    from memorata.rank.fusion.alpha_blend import migrated
-
     blend = migrated(*(old.get(name) for name in OLD_WEIGHTS))
     parameters = {"blend_budget": blend.budget, "vector_weight": blend.alpha}
     migrated_values = {name: value for name, value in values.items() if name not in old}

@@ -25,6 +25,7 @@ from memorata.embed.circuit_breaker import CircuitBreaker
 from memorata.embed.port import Embedder
 from memorata.embed.vectors import are_directions, is_direction
 from memorata.engine.query_vectors import QueryVectors
+from memorata.engine.write.terms import embedded_text
 from memorata.index.codes import Floats
 from memorata.model import checks
 from memorata.model.errors import (
@@ -216,8 +217,6 @@ def cached_vectors(store: Store, keys: Sequence[tuple[str, bytes]]) -> dict[tupl
 
 
 def _addresses(memories: Sequence[Memory]) -> list[bytes]:
-    from memorata.engine.write.terms import embedded_text
-
     return [address(embedded_text(memory)) for memory in memories]
 
 
@@ -253,8 +252,6 @@ def embedded_in_advance(
 @contextmanager
 def embedded_before(meaning: Embedding, memories: Sequence[Memory]) -> Iterator[None]:
     """Embed memories that will be written in the block, in this thread, before it begins."""
-    from memorata.engine.write.terms import embedded_text
-
     texts = [embedded_text(memory) for memory in memories]
     before = _AHEAD.set(dict(meaning.documents(texts, [memory.namespace for memory in memories])))
     try:

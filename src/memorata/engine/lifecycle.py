@@ -24,6 +24,7 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument, PurgeUnfinished
 from memorata.model.memory import Memory, Tier
 from memorata.rank.decay import corroborated
+from memorata.store.filters import parse
 
 if TYPE_CHECKING:
     from memorata.engine.consolidation import Writer
@@ -328,7 +329,5 @@ class Lifecycle:
         return tuple(spent)
 
     def _unpinned(self, path: str, conditions: Mapping[str, Any]) -> Iterator[Memory]:
-        from memorata.store.filters import parse
-
         condition = parse({"pinned": False, "and": [dict(conditions)]})
         return all_memories(self._store, path, condition, hidden=False)

@@ -24,6 +24,7 @@ from memorata.model.checks import namespace as checked_namespace
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.model.query import Query
+from memorata.store.filters import parse
 
 LINK: Final = "link"
 """The kind of saved setting that a link is; its name is the path of the linked namespace."""
@@ -130,8 +131,6 @@ class Namespaces:
         ...     [(hit.memory.namespace, hit.memory.content) for hit in result]
         [('style', 'Indent with four spaces.')]
         """
-        from memorata.store.filters import parse
-
         path, target = self._runtime.path(namespace), checked_namespace("to", to)
         if path == target:
             raise InvalidArgument("to", to, "another namespace")
@@ -227,8 +226,6 @@ class Namespaces:
         tuple
             The ids of all that went, or would go.
         """
-        from memorata.store.filters import parse
-
         condition = parse(filter)
         path, target = self._runtime.path(namespace), checked_namespace("to", to)
         if path == target:

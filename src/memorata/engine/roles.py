@@ -13,7 +13,7 @@ from memorata.embed.trust import without_secrets
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.text.dates import AnchorExtractor, RuleAnchors
-from memorata.text.entities import EntityExtractor
+from memorata.text.entities import EntityExtractor, RuleExtractor
 from memorata.text.queries import QueryClassifier, RuleClassifier
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ def open_extractor(specification: str, api_key: str | None = None) -> EntityExtr
     if checks.text("extractor", specification) == "none":
         return None
     if specification == "rules":
-        from memorata.text.entities import RuleExtractor
-
         return RuleExtractor()
     extractor: EntityExtractor = _opened("extractors", "extractor", specification, api_key)
     return extractor

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from memorata.engine import PARAMETERS
 from memorata.model import checks
 from memorata.model.checks import nearest
 from memorata.model.entity import Place
@@ -182,8 +183,6 @@ def summary_json(proposal: Proposal) -> Json:
 
 def recipe_json(recipe: Recipe) -> Json:
     """Return a recipe as JSON, with the values and ranges of its parameters."""
-    from memorata.engine import PARAMETERS
-
     parameters = [
         {
             "name": parameter.name,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from ipaddress import ip_address, ip_network
 from typing import Final, Protocol, runtime_checkable
 
 from memorata._frozen import frozen
@@ -267,8 +268,6 @@ def _is_address(name: str) -> bool:
     if not any(character.isdigit() for character in name):
         return False
     # Loaded with the first: a recall has no use for it.
-    from ipaddress import ip_address, ip_network
-
     try:
         ip_network(name, strict=False) if "/" in name else ip_address(name)
     except ValueError:
