@@ -110,7 +110,7 @@ def rules_from(cls: type[_Rules], argument: str, rules: _Rules | Mapping[str, An
     if rules is not None and not isinstance(rules, Mapping):
         raise InvalidArgument(argument, rules, f"a {cls.__name__}, or a mapping of its names to values")
     values = dict(rules or {})
-    names = tuple(inspect.signature(cls).parameters)
+    names = tuple(inspect.signature(cls).parameters) if values else ()
     for name in values:
         checks.one_of(argument, name, names)
     return cls(**values)
