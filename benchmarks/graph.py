@@ -78,7 +78,7 @@ def reported(title: str, lines: Iterable[str]) -> list[str]:
 def subjects() -> Iterator[Subject]:
     """Yield what is timed against networkx, on groups of a hundred with four in five edges inside them."""
     sources, targets = grouped(np.random.default_rng(1))
-    graph, both = Adjacency.of(_NODES, sources, targets), Adjacency.of(_NODES, sources, targets).undirected()
+    graph, both = Adjacency.of(_NODES, sources, targets), Adjacency.of(_NODES, sources, targets).both_ways
     pairs = list(zip(sources.tolist(), targets.tolist(), strict=True))
     directed, undirected = nx.DiGraph(), nx.Graph()
     for other in (directed, undirected):
@@ -129,16 +129,14 @@ def million() -> Iterator[str]:
             (_MANY_NODES * random.random(_MANY_EDGES) ** steepness).astype(np.intp)
         ]
         began = time.perf_counter()
-        graph = Adjacency.of(_MANY_NODES, sources, targets).undirected()
+        graph = Adjacency.of(_MANY_NODES, sources, targets).both_ways
         built = time.perf_counter() - began
-        yield f"{name}: built in {built:.1f} s, largest degree {np.diff(graph.base.starts).max():,}"
+        yield f"{name}: built in {built:.1f} s, largest degree {np.diff(graph.starts).max():,}"
         questions = [random.choice(_MANY_NODES, 3, replace=False) for _ in range(_QUESTIONS)]
         times = asked(
             {
                 f"personalised PageRank by push to {_EPSILON:g}, 3 seeds": partial(_pushed, graph),
                 "2 hops, all": partial(_around, graph),
-                "2 hops, of a grown graph": partial(_around, graph.extended(0, [0, 1], [1, 0])),
-                "10 edges added": partial(_grown, graph),
             },
             questions,
         )
@@ -159,10 +157,6 @@ def _around(graph: Adjacency, seeds: IntArray) -> Any:  # noqa: ANN401 - only ti
     return graph.around(np.unique(near), "out")
 
 
-def _grown(graph: Adjacency, seeds: IntArray) -> Any:  # noqa: ANN401 - only timed
-    return graph.extended(0, [seeds[0]] * 10, [seeds[1]] * 10)
-
-
 def _accuracy(graph: Adjacency, seeds: IntArray) -> str:
     """Return how far one pushed answer is from the exact one."""
     near = _pushed(graph, seeds)
@@ -170,7 +164,7 @@ def _accuracy(graph: Adjacency, seeds: IntArray) -> str:
     best = set(np.argsort(-lacking)[:100].tolist())
     found = set(near.nodes[np.argsort(-near.scores)[:100]].tolist())
     lacking[near.nodes] -= near.scores
-    per_degree = (lacking / np.maximum(np.diff(graph.compact().base.starts), 1)).max()
+    per_degree = (lacking / np.maximum(np.diff(graph.starts), 1)).max()
     return (
         f"push reaches {near.nodes.size:,} nodes and leaves {near.residual:.2f} unsaid; no score is off by "
         f"more than {lacking.max():.1e}, or {per_degree:.1e} per unit of degree; "

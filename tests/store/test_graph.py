@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from memorata.model.entity import Place, Relation
+from memorata.model.entity import Relation
 from memorata.model.memory import Memory, Source
 from memorata.store.entries import Entry
 from memorata.store.graph import GraphDelta, Link
@@ -22,32 +22,24 @@ def _entry(id: str, entities: Sequence[str] = (), **fields: Any) -> Entry:
 
 
 def test_what_connects_memories_is_told_and_what_has_changed_since(store: Store) -> None:
-    """Check links, places and news."""
+    """Check links and news."""
     store.add(
         [
-            _entry("a", ["Anna"], source=Source(session="s", position=3), place=Place(1.5, -2.5)),
+            _entry("a", ["Anna"], source=Source(session="s", position=3)),
             _entry("b", expires_at=_NOW + _DAY),
-            _entry("elsewhere", namespace=_THERE, place=Place(0, 0)),
-            _entry("c", supersedes=("a", "b"), place=Place(90, 180)),
+            _entry("elsewhere", namespace=_THERE),
+            _entry("c", supersedes=("a", "b")),
         ]
     )
     store.relations.add(_HERE, [Relation("Anna", "knows", "Ben", asserted_by="c")], _NOW)
     links = list(store.graph.links(_HERE, 0))
     assert links == [
-        Link(0, ("Anna",), "s", 3, (), False, None, False),
-        Link(1, (), "", None, (), False, _NOW + _DAY, False),
-        Link(2, (), "", None, (0, 1), True, None, True),
+        Link(0, ("Anna",), ()),
+        Link(1, (), ()),
+        Link(2, (), (0, 1)),
     ]
     assert list(store.graph.links(_HERE, 2, [1, 0])) == links
     assert list(store.graph.links(_HERE, 3)) == list(store.graph.links("nobody", 0)) == []
-    points = store.graph.points(_HERE, 0)
-    assert (points.slots.tolist(), points.lats.tolist(), points.lons.tolist()) == (
-        [0, 2],
-        [1.5, 90.0],
-        [-2.5, 180.0],
-    )
-    assert store.graph.points(_HERE, 1).slots.tolist() == [2]
-    assert store.graph.points("nobody", 0).slots.size == 0
     news = store.graph.delta(_HERE, 0)
     assert (news.slots, news.changed) == (3, (0, 1))
     assert news.kinds == {"supersede", "relate"}
@@ -58,6 +50,6 @@ def test_what_connects_memories_is_told_and_what_has_changed_since(store: Store)
 
 
 def test_links_and_deltas_compare_by_what_they_say() -> None:
-    links = {Link(0, ("Anna",), "s", 1, (), True, None, False) for _ in range(2)}
+    links = {Link(0, ("Anna",), ()) for _ in range(2)}
     assert len(links) == 1
     assert GraphDelta(1, 1, (0,), frozenset({"forget"})) != GraphDelta(1, 1, (), frozenset())

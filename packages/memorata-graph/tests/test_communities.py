@@ -141,8 +141,7 @@ def test_plain_propagation_floods_where_the_constrained_does_not() -> None:
 
 def test_direction_does_not_matter() -> None:
     graph = cliques(4, 5)
-    sources, targets, weights, _, _ = graph.listed()
-    back = Adjacency.of(graph.nodes, targets, sources, weights)
+    back = Adjacency.of(graph.nodes, graph.targets, graph.sources, graph.weights)
     assert communities(back)[0].labels.tolist() == communities(graph)[0].labels.tolist()
 
 
@@ -193,7 +192,7 @@ BARBELL = Adjacency.of(6, [0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3])
 
 
 def modularity(graph: Adjacency, labels: Sequence[int] | IntArray, resolution: float = 1.0) -> float:
-    return modularity_of(graph.listed()[:3], np.array(labels, np.intp), resolution)
+    return modularity_of((graph.sources, graph.targets, graph.weights), np.array(labels, np.intp), resolution)
 
 
 def test_two_triangles() -> None:

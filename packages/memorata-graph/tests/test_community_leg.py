@@ -77,7 +77,7 @@ def test_nothing_matches_nothing_may_be_seen_nothing_to_go_by(context: Make) -> 
 def test_summaries_are_made_once_for_each_state_of_the_graph(context: Make) -> None:
     asked = context([*TEA, *ROCKET], "tea")
     community_leg(RECIPE, asked, NONE, NO_SCORES)
-    kept: list[object] = graph_of(asked).once(lambda: pytest.fail("made again"))
+    kept: list[object] = graph_of(asked).once("groups", lambda: pytest.fail("made again"))
     assert len(kept) == 2
 
 

@@ -8,7 +8,7 @@ import pytest
 import memorata
 from memorata import Engine
 from memorata.model import InvalidArgument
-from memorata_graph.lookup import Graphs
+from memorata_graph.namespace_graph import Graphs
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -36,7 +36,7 @@ def test_least_recently_used_graphs_go_when_there_is_no_room(memory: Engine) -> 
     graphs.at("b", NOW)
     again = graphs.at("a", NOW)
     assert again is not first
-    assert (again.graph.nodes, again.entity_keys) == (first.graph.nodes, first.entity_keys) == (2, ("anna",))
+    assert (again.graph.nodes, again.keys) == (first.graph.nodes, first.keys) == (2, ("anna",))
 
 
 def test_no_graph_of_what_was_undone_is_kept(memory: Engine) -> None:
@@ -52,4 +52,4 @@ def test_no_graph_of_what_was_undone_is_kept(memory: Engine) -> None:
     with pytest.raises(InvalidArgument, match="not blank"):
         half_done()
     memory.remember("z", entities=["Carl"])
-    assert graphs.at("default", NOW).entity_keys == ("anna", "carl")
+    assert graphs.at("default", NOW).keys == ("anna", "carl")

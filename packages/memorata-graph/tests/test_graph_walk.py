@@ -10,7 +10,7 @@ from memorata.engine import RECIPES, Recipe
 from memorata.engine.recall.query import RecallContext
 from memorata_graph import legs as graph_legs
 from memorata_graph.legs import graph_of, walk_leg
-from memorata_graph.namespace_graph import NamespaceGraph
+from memorata_graph.namespace_graph import Graphs, NamespaceGraph
 
 Make = Callable[..., RecallContext]
 RECIPE = Recipe(name="x", graph="walk", graph_seeds=1)
@@ -105,13 +105,13 @@ def test_without_anything_to_start_from_it_finds_nothing(
 
 def test_only_a_recipe_that_walks_has_the_graph_built(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[object] = []
-    before = NamespaceGraph.at
+    before = Graphs.at
 
-    def counted(self: NamespaceGraph, *given: Any) -> NamespaceGraph | None:
+    def counted(self: Graphs, *given: Any) -> NamespaceGraph:
         built.append(self)
         return before(self, *given)
 
-    monkeypatch.setattr(NamespaceGraph, "at", counted)
+    monkeypatch.setattr(Graphs, "at", counted)
     with memorata.open(":memory:", embedder="lexical") as memory:
         memory.remember_many(NOTES)
         built.clear()

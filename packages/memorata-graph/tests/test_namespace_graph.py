@@ -15,8 +15,7 @@ import memorata
 from memorata import Engine
 from memorata.model import InvalidArgument, Relation
 from memorata_graph import Graph
-from memorata_graph.lookup import Graphs
-from memorata_graph.namespace_graph import NamespaceGraph
+from memorata_graph.namespace_graph import Graphs, NamespaceGraph
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -40,13 +39,14 @@ def fresh(memory: Engine, now: datetime = NOW) -> NamespaceGraph:
 
 def edges(found: NamespaceGraph) -> Counter[tuple[Any, str, Any, float]]:
     """Return the edges by who stands at their ends: slots of memories and names of entities."""
-    sources, targets, weights, types, _ = found.graph.listed()
+    graph = found.graph
     at = found.slots_of(np.arange(found.graph.nodes)).tolist()
     who = [found.name_of(node) if slot < 0 else slot for node, slot in enumerate(at)]
     return Counter(
-        (who[source], found.graph.type_names[kind], who[target], weight)
+        (who[source], graph.type_names[kind], who[target], weight)
         for source, target, weight, kind in zip(
-            sources.tolist(), targets.tolist(), weights.tolist(), types.tolist(), strict=True
+            *(column.tolist() for column in (graph.sources, graph.targets, graph.weights, graph.types)),
+            strict=True,
         )
     )
 
@@ -182,45 +182,33 @@ def test_nothing_is_read_when_nothing_has_happened(memory: Engine, monkeypatch: 
     first = graphs.at("default", NOW)
     monkeypatch.setattr(memory.store.graph, "links", lambda *_: pytest.fail("read again"))
     assert graphs.at("default", NOW) is first
-    assert graphs.at("default", NOW + HOUR).graph is first.graph
-
-
-def test_it_is_put_in_order_once_for_each_state(memory: Engine) -> None:
-    memory.remember("x", entities=["Anna", "Ben"])
-    graphs = Graphs(memory.runtime)
-    found = graphs.at("default", NOW)
-    assert found.ordered is found.ordered
-    assert found.ordered.both_ways.edges == 2 * found.graph.edges == 4
-    before, size = found.ordered, found.nbytes
-    memory.remember("y", entities=["Anna"])
-    assert graphs.at("default", NOW).ordered is not before
-    assert graphs.at("default", NOW).ordered.both_ways.edges == 6
-    assert graphs.at("default", NOW).nbytes > size
+    assert graphs.at("default", NOW + HOUR) is first
 
 
 def test_whoever_has_a_graph_keeps_it_as_it_was_while_another_catches_up(memory: Engine) -> None:
     memory.remember("x", entities=["Anna", "Ben"], source={"session": "s", "position": 0})
     graphs = Graphs(memory.runtime)
     first = graphs.at("default", NOW)
-    before = first.graph, first.slots, first.change, first.entity_keys, first.names
+    before = first.graph, first.links, first.keys, first.names
     memory.remember("y", entities=["Cyd"], source={"session": "s", "position": 1})
     Graph(memory).entities.relate("Anna", "knows", "Dora")
     second = graphs.at("default", NOW)
     assert second is not first
     assert edges(second) == edges(fresh(memory))
-    assert (first.graph, first.slots, first.change, first.entity_keys, first.names) == before
+    assert (first.graph, first.links, first.keys, first.names) == before
     assert first.entity_node("Cyd") is None
     assert graphs.at("default", NOW) is second
 
 
-def test_memories_take_precedence_by_their_slots_and_then_names_by_their_keys(memory: Engine) -> None:
+def test_memories_come_by_their_slots_and_then_names_by_their_keys(memory: Engine) -> None:
+    memory.remember("nobody")
     memory.remember("x", entities=["Zoe", "Ben"])
     memory.remember("y", entities=["Anna", "Zoe"])
     known = fresh(memory)
-    nodes = [known.entity_node("Zoe"), known.nodes_of(np.array([1]))[0], known.entity_node("Anna")]
-    nodes += [known.nodes_of(np.array([0]))[0], known.entity_node("Zoe")]
-    assert known.precedence(np.array(nodes)).tolist() == [3, 1, 2, 0, 3]
-    assert known.precedence(np.zeros(0, np.intp)).tolist() == []
+    nodes = [known.nodes_of(np.array([slot]))[0] for slot in (0, 1, 2)]
+    assert [*nodes, *map(known.entity_node, ("Anna", "Ben", "Zoe"))] == [-1, 0, 1, 2, 3, 4]
+    assert known.slots_of(np.arange(5)).tolist() == [1, 2, -1, -1, -1]
+    assert [known.name_of(node) for node in range(5)] == [None, None, "Anna", "Ben", "Zoe"]
 
 
 def test_an_empty_namespace_has_an_empty_graph(memory: Engine) -> None:

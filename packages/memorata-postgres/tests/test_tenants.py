@@ -106,7 +106,6 @@ READS: dict[str, Callable[[PostgresStore], Any]] = {
     "naming": lambda store: store.naming_change(THERE),
     "relations": lambda store: store.relations.list(THERE),
     "links": lambda store: list(store.graph.links(THERE, 0)),
-    "points": lambda store: store.graph.points(THERE, 0).slots.tolist(),
     "next turn": lambda store: store.relations.next_change(THERE, NOW),
     "news": lambda store: store.graph.delta(THERE, 0).changed,
     "recalls": lambda store: store.recalls.list(THERE),

@@ -146,7 +146,7 @@ class Consolidation:
     def _episodes(
         self, view: NamespaceIndex, path: str, now: datetime, summarised: set[str]
     ) -> tuple[list[Memory], Floats]:
-        slots = np.arange(self._store.graph.delta(path, 0).slots)
+        slots = np.arange(view.records().size)
         records = view.records(slots)
         old = records["created"] <= now.timestamp() - self._runtime.rules.summary_days * _DAY
         episodic = records["tier"] == TIERS.index(Tier.EPISODIC.value)

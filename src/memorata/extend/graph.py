@@ -6,14 +6,13 @@ from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import built_place
 from memorata.engine.write.names import NameIndex, Names
 from memorata.index.lexical import LexicalQuery
-from memorata.index.record import NOWHERE, Growing, Records, visible
+from memorata.index.record import NOWHERE, Records, visible
 from memorata.index.search import NamespaceIndex
 from memorata.model.entity import MENTIONS, NEXT, OWN_TYPES, SUPERSEDES, Entity, relation_type
 from memorata.rank.bm25 import BM25
 from memorata.rank.distance import EARTH_RADIUS, haversines
 from memorata.store.entities import EntityRecord
 from memorata.store.entries import Hidden, Terms
-from memorata.store.graph import GraphDelta, Link
 from memorata.text.analysers import Analyser
 from memorata.text.known_names import NameMatcher, alias_of
 from memorata.text.tokens import contains_any
@@ -32,11 +31,8 @@ __all__ = [
     "Analyser",
     "Entity",
     "EntityRecord",
-    "GraphDelta",
-    "Growing",
     "Hidden",
     "LexicalQuery",
-    "Link",
     "NameIndex",
     "NameMatcher",
     "Names",

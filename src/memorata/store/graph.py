@@ -1,4 +1,4 @@
-"""The graph of a namespace: relations between entities, links between memories, places, and what is new.
+"""The graph of a namespace: relations between entities, links between memories, and what is new.
 
 A relation is asserted by a person or by a memory. Whether it holds is never written down: it is computed from
 its own validity and from the state of the memory that asserts it, whenever it is read. So forgetting,
@@ -14,10 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-import numpy as np
-
 from memorata._frozen import frozen
-from memorata.model.checks import FloatArray, IntArray
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt
 from memorata.store.database import Session
@@ -39,18 +36,6 @@ from memorata.store.rows import (
 _PAGE: Final = 1_000
 _REPLACED: Final = frozenset({"purge", "rename"})
 """The kinds of changes of a namespace that was replaced: all memories are gone, and names mean others."""
-_LINK: Final = (
-    # A successor may assert the relations of what it superseded. Of the branches of a CASE, unlike those of
-    # an OR, SQLite computes no more than it needs.
-    "SELECT m.slot, m.entities, m.session, m.position, m.supersedes, "
-    "m.forgotten_at IS NULL AND m.superseded_by IS NULL, m.expires_at, "
-    "CASE WHEN EXISTS (SELECT 1 FROM relations r WHERE +r.namespace = m.namespace AND r.memory = m.number) "
-    "THEN 1 WHEN NOT EXISTS "
-    "(SELECT 1 FROM memories l WHERE +l.namespace = m.namespace AND l.superseded_by = m.id) "
-    "THEN 0 WHEN EXISTS (SELECT 1 FROM relations r JOIN memories l ON l.namespace = r.namespace "
-    "AND l.number = r.memory WHERE r.namespace = m.namespace AND l.superseded_by IS NOT NULL) "
-    "THEN 1 ELSE 0 END FROM memories m WHERE +m.namespace = ? AND "
-)
 
 
 @frozen
@@ -59,16 +44,8 @@ class Link:
 
     slot: int
     entities: tuple[str, ...]
-    session: str
-    """Empty for none."""
-    position: int | None
     supersedes: tuple[int, ...]
     """The slots of what it superseded."""
-    current: bool
-    """Whether it is neither forgotten nor superseded."""
-    expires_at: datetime | None
-    asserts: bool
-    """Whether relations rest on it."""
 
 
 @frozen
@@ -83,15 +60,6 @@ class GraphDelta:
     """The slots of memories that changed in another way than by being added."""
     kinds: frozenset[str]
     """The kinds of all changes but additions."""
-
-
-@frozen(eq=False)
-class Points:
-    """The memories that have a place, in the order of their slots."""
-
-    slots: IntArray
-    lats: FloatArray
-    lons: FloatArray
 
 
 class GraphStore(Facet):
@@ -131,19 +99,6 @@ class GraphStore(Facet):
                 return
             first = page[-1].slot + 1
 
-    def points(self, namespace: str, first: int) -> Points:
-        """Return the places of memories, from the slot `first` on."""
-        table = np.array(self._places(namespace, first), np.float64).reshape(-1, 3)
-        return Points(table[:, 0].astype(np.intp), table[:, 1], table[:, 2])
-
-    @reads_namespace(list)
-    def _places(self, session: Session, namespace: Namespace, first: int) -> list[Any]:
-        return session.execute(
-            "SELECT slot, lat, lon FROM memories WHERE namespace = ? AND slot >= ? AND lat IS NOT NULL "
-            "ORDER BY slot",
-            (namespace.number, first),
-        ).fetchall()
-
     @reads_namespace(list)
     def _links(
         self, session: Session, namespace: Namespace, first: int, slots: Sequence[int] | None = None
@@ -151,31 +106,21 @@ class GraphStore(Facet):
         """Return the links of some slots, without purged ones, or of a page of memories from a slot on."""
         number, place = namespace.number, session.dialect.number
         values: list[Any] = [place(number, first), place(number, SLOTS - 1), _PAGE]
-        which = "m.number >= ? AND m.number < ? ORDER BY m.number LIMIT ?"
+        which = "number >= ? AND number < ? ORDER BY number LIMIT ?"
         if slots is not None:
             values = [session.dialect.array([place(number, slot) for slot in slots])]
-            which = "m.number IN (SELECT value FROM json_each(?)) ORDER BY m.number"
-        rows = session.execute(f"{_LINK}{which}", (number, *values)).fetchall()
-        lists = [(json.loads(row[1]), json.loads(row[4])) for row in rows]
+            which = "number IN (SELECT value FROM json_each(?)) ORDER BY number"
+        select = f"SELECT slot, entities, supersedes FROM memories WHERE +namespace = ? AND {which}"
+        rows = session.execute(select, (number, *values)).fetchall()
+        lists = [(json.loads(names), json.loads(older)) for _, names, older in rows]
         if not all(isinstance(texts, list) for pair in lists for texts in pair):
             raise StoreCorrupt(
                 "the names of a memory, or what it supersedes, are no list; run `memorata admin check`"
             )
         older_slots = slots_of(session, namespace.number, {id_ for _, older in lists for id_ in older})
         return [
-            Link(
-                slot,
-                tuple(names),
-                where,
-                position,
-                tuple(sorted(older_slots[id_] for id_ in older if id_ in older_slots)),
-                bool(current),
-                instant(expires),
-                bool(asserts),
-            )
-            for (slot, _, where, position, _, current, expires, asserts), (names, older) in zip(
-                rows, lists, strict=True
-            )
+            Link(slot, tuple(names), tuple(sorted(older_slots[id_] for id_ in older if id_ in older_slots)))
+            for (slot, _, _), (names, older) in zip(rows, lists, strict=True)
         ]
 
 
@@ -187,7 +132,7 @@ _SELECT: Final = (
     "JOIN names s ON s.namespace = r.namespace AND s.entity = r.subject AND s.position = 0 "
     "JOIN names o ON o.namespace = r.namespace AND o.entity = r.object AND o.position = 0 "
     "LEFT JOIN memories m ON m.namespace = r.namespace AND m.number = r.memory "
-    "WHERE r.namespace = :owner AND r.change > :since"
+    "WHERE r.namespace = :owner"
 )
 _IS_TRUE: Final = "(r.valid_from IS NULL OR r.valid_from <= :at) AND (r.valid_to IS NULL OR r.valid_to > :at)"
 _IS_SEEN: Final = "m.forgotten_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > :now)"
@@ -291,16 +236,15 @@ class RelationStore(Facet):
         now: datetime | None = None,
         as_of: datetime | None = None,
         names: Sequence[str] | None = None,
-        since: int = 0,
     ) -> list[Relation]:
         """Return relations in the order in which they were written.
 
         All of them, or those that hold at `now`, or that were believed to hold at `as_of`: by their own
         validity and by whether the memory that asserts them is visible, or the one that it only repeats (then
         once, however many repeats assert it). `names`: only relations with one of these folded names at an
-        end. `since`: only those written after this change.
+        end.
         """
-        values: dict[str, Any] = {"owner": namespace.number, "since": since}
+        values: dict[str, Any] = {"owner": namespace.number}
         condition, replaced = "", "0"
         if now is not None:
             values |= {"now": microseconds(now), "at": microseconds(now if as_of is None else as_of)}

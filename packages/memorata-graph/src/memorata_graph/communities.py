@@ -18,20 +18,20 @@ structure in networks" (2004), with the resolution of Reichardt and Bornholdt (2
 :func:`leiden` is that of Traag, Waltman, van Eck, "From Louvain to Leiden: guaranteeing well-connected
 communities" (2019), as implemented in graspologic-native (MIT licence, wheels for the usual platforms). It
 climbs to a high modularity in one level, and every community it finds is connected; an extra, because it
-needs compiled code.
+needs compiled code. Label propagation of networkx has neither a resolution nor a limit of rounds, and takes a
+graph of Python objects.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Annotated
 
 import numpy as np
 
 from memorata.extend import frozen
 from memorata.extend.errors import InvalidArgument, MissingExtra
-from memorata.extend.model import BoolArray, Declared, FloatArray, IntArray, checks
-from memorata_graph.adjacency import Adjacency, checked_graph, in_order, sums
+from memorata.extend.model import BoolArray, FloatArray, IntArray, checks
+from memorata_graph.adjacency import Adjacency, sums
 
 _PARTS = 8
 _TIE_TOLERANCE = 1e-9
@@ -161,6 +161,18 @@ def _choices(
     return chosen
 
 
+def in_order(keys: IntArray, bound: int) -> tuple[IntArray, IntArray]:
+    """Return `keys`, from 0 and below `bound`, ascending, and the position each had; a stable sort."""
+    bits = int(keys.size).bit_length()
+    if int(bound).bit_length() + bits > 62:
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+    # Key and position in one number: numpy sorts numbers several times faster than it finds their order.
+    packed = (keys << bits) | np.arange(keys.size)
+    packed.sort()
+    return packed >> bits, packed & ((1 << bits) - 1)
+
+
 def run_starts(ordered: IntArray) -> IntArray:
     """Return where each run of equal numbers begins."""
     fresh = np.ones(ordered.size, dtype=bool)
@@ -174,13 +186,6 @@ _MAX_SEED = 2**63 - 1
 _MAX_ITERATIONS = 1000
 _MIN_RESOLUTION, _MAX_RESOLUTION = 1e-6, 1e6
 _REQUIREMENT = ". 'packages/memorata-graph[leiden]'"
-
-Resolution = Annotated[
-    float, Declared("How much is expected by chance: more of it makes smaller communities.", 0.0, 3.0)
-]
-Levels = Annotated[int, Declared("How many levels of communities, the finest first.", 1, 5)]
-Rounds = Annotated[int, Declared("After how many rounds to stop, settled or not.", 1, 100)]
-Seed = Annotated[int, Declared("Decides ties and order; the same seed gives the same communities.", 0, 1000)]
 
 
 @frozen(eq=False)
@@ -214,10 +219,10 @@ class Level(Partition):
 def communities(
     graph: Adjacency,
     *,
-    levels: Levels = 3,
-    resolution: Resolution = 1.0,
-    rounds: Rounds = 100,
-    seed: Seed = 0,
+    levels: int = 3,
+    resolution: float = 1.0,
+    rounds: int = 100,
+    seed: int = 0,
 ) -> tuple[Level, ...]:
     r"""Return communities by label propagation, level by level, the finest first.
 
@@ -247,12 +252,11 @@ def communities(
     >>> finest.labels.tolist(), round(finest.modularity, 4), finest.converged
     ([0, 0, 0, 1, 1, 1], 0.3571, True)
     """
-    checked_graph(graph)
     levels = _integer("levels", levels, 1, _MAX_LEVELS)
     rounds = _integer("rounds", rounds, 1, _MAX_ROUNDS)
     seed = _integer("seed", seed, 0, _MAX_SEED)
     resolution = checks.at_least("resolution", resolution, 0)
-    sources, targets, weights, _, _ = graph.listed()
+    sources, targets, weights = graph.sources, graph.targets, graph.weights
     labels = np.arange(graph.nodes)
     count, one, other = graph.nodes, sources, targets
     result: list[Level] = []
@@ -268,9 +272,7 @@ def communities(
     return tuple(result)
 
 
-def leiden(
-    graph: Adjacency, *, resolution: Resolution = 1.0, iterations: int = 2, seed: Seed = 0
-) -> Partition:
+def leiden(graph: Adjacency, *, resolution: float = 1.0, iterations: int = 2, seed: int = 0) -> Partition:
     """Return communities of high modularity, the edges read without their direction.
 
     Parameters
@@ -296,7 +298,6 @@ def leiden(
     >>> leiden(graph).labels.tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    checked_graph(graph)
     resolution = checks.within("resolution", resolution, _MIN_RESOLUTION, _MAX_RESOLUTION)
     iterations = _integer("iterations", iterations, 1, _MAX_ITERATIONS)
     seed = _integer("seed", seed, 0, _MAX_SEED)
@@ -304,7 +305,7 @@ def leiden(
         library = importlib.import_module("graspologic_native")
     except ImportError as error:
         raise MissingExtra("The Leiden algorithm", _REQUIREMENT) from error
-    sources, targets, weights, _, _ = graph.listed()
+    sources, targets, weights = graph.sources, graph.targets, graph.weights
     labels = np.arange(graph.nodes)
     edges = UndirectedEdges.of(graph.nodes, sources, targets, weights)
     real = edges.weights > 0.0

@@ -17,6 +17,7 @@ from memorata.extend import frozen
 from memorata.extend.errors import EntityNotFound, InvalidArgument
 from memorata.extend.graph import (
     MENTIONS,
+    OWN_TYPES,
     UNDONE_ALIAS,
     Analyser,
     Entity,
@@ -30,7 +31,7 @@ from memorata.extend.graph import (
     undone_aliases,
 )
 from memorata.extend.model import Memory, Place, Relation, checks, folded, memory_id
-from memorata_graph.lookup import Look, Lookup, checked_name
+from memorata_graph.lookup import Look, checked_name, counted, looked
 from memorata_graph.namespace_graph import NamespaceGraph
 from memorata_graph.results import KnownEntity
 from memorata_graph.subjects import Concern, concern, names_of, spellings_of
@@ -80,11 +81,10 @@ class SpeakerAlias:
 class Entities:
     """The entities of a memory: what memories mention, its names, merges and relations."""
 
-    def __init__(self, memory: Engine, lookup: Lookup) -> None:
+    def __init__(self, memory: Engine) -> None:
         self._memory = memory
         self._runtime = memory.runtime
         self._store = memory.store
-        self._lookup = lookup
 
     def relate(
         self,
@@ -132,7 +132,7 @@ class Entities:
         for argument, name in (("subject", subject), ("object", object)):
             checked_name(argument, name)
         path = self._runtime.path(namespace)
-        names = self._lookup.names.of(path)
+        names = self._runtime.names.of(path)
         ends = [names.spellings(names.key(name)) for name in (subject, object)]
         removed = self._store.relations.remove(path, ends[0], checks.writable("type", type), ends[1])
         if not removed:
@@ -194,9 +194,9 @@ class Entities:
 
         def require_both(look: Look) -> None:
             for argument, name in (("keep", keep), ("other", other)):
-                self._lookup.key(look, argument, name)
+                look.key(argument, name)
 
-        self._lookup.at(namespace, require_both)
+        looked(self._runtime, namespace, require_both)
         self._store.entities.merge(self._runtime.path(namespace), keep, other)
         return self.get(keep, namespace=namespace)
 
@@ -224,7 +224,7 @@ class Entities:
                 SpeakerAlias(word, *aliases[word], undone=folded(word) in undone) for word in sorted(aliases)
             )
 
-        return self._lookup.at(namespace, answer)
+        return looked(self._runtime, namespace, answer)
 
     def undo_alias(self, word: str, *, restore: bool = False, namespace: str | None = None) -> None:
         """Let a nickname or a misspelt name stand for itself in queries; `restore` takes that back.
@@ -265,21 +265,22 @@ class Entities:
         checks.whole("limit", limit)
 
         def answer(look: Look) -> tuple[KnownEntity, ...]:
-            graph = self._lookup.graph(look)
+            graph = look.graph()
             matches = [
                 (-count, graph.name(key), key)
-                for key, count in self._lookup.counted(graph)
+                for key, count in counted(graph)
                 if any(name.startswith(begins) for name in look.names.spellings(key))
             ]
             return tuple(self._known_entity(graph, key) for _, _, key in sorted(matches)[:limit])
 
-        return self._lookup.at(namespace, answer)
+        return looked(self._runtime, namespace, answer)
 
     def get(self, name: str, *, namespace: str | None = None) -> KnownEntity:
         """Return what is known about one entity, by any of its names."""
-        return self._lookup.at(
+        return looked(
+            self._runtime,
             namespace,
-            lambda look: self._known_entity(self._lookup.graph(look), self._lookup.key(look, "name", name)),
+            lambda look: self._known_entity(look.graph(), look.key("name", name)),
         )
 
     def relations(
@@ -300,7 +301,7 @@ class Entities:
 
         def answer(look: Look) -> tuple[Relation, ...]:
             names = look.names
-            ends = None if entity is None else names.spellings(self._lookup.key(look, "entity", entity))
+            ends = None if entity is None else names.spellings(look.key("entity", entity))
             relations = self._store.relations.list(look.path, now=look.now, as_of=then, names=ends)
             return tuple(
                 replace(
@@ -311,7 +312,7 @@ class Entities:
                 for relation in relations
             )
 
-        return self._lookup.at(namespace, answer)
+        return looked(self._runtime, namespace, answer)
 
     def about(self, subject: str, *, text: bool = False, namespace: str | None = None) -> About:
         """Return everything about a person or a thing, by any of its names.
@@ -337,7 +338,7 @@ class Entities:
         """
         checks.flag("text", text)
         path = self._runtime.path(namespace)
-        names = self._lookup.names.of(path)
+        names = self._runtime.names.of(path)
         spellings = spellings_of(subject, names)
         matcher = NameMatcher([*spellings, *names_of(subject, names)])
         memories, is_declared, in_texts = [], False, 0
@@ -387,7 +388,7 @@ class Entities:
         path = self._runtime.path(namespace)
         about = self.about(subject, text=text, namespace=path)
         if not dry_run:
-            spellings = spellings_of(subject, self._lookup.names.of(path))
+            spellings = spellings_of(subject, self._runtime.names.of(path))
             ids = [memory.id for memory in about.memories]
             self._memory.purge(*ids, names=spellings, namespace=path)
         return about
@@ -398,10 +399,9 @@ class Entities:
         if node is None:
             return KnownEntity(entity, 0, 0, graph.names.merged(key))
         edges = graph.graph.around([node], "both")
-        types = np.array(graph.graph.type_names)[edges.types]
-        mentions = int(np.count_nonzero(types == MENTIONS))
+        is_mention = edges.types == OWN_TYPES.index(MENTIONS)
         # A relation of an entity to itself is found from both of its ends.
-        related = np.unique(edges.numbers).size - mentions
+        mentions, related = int(is_mention.sum()), np.unique(edges.numbers[~is_mention]).size
         return KnownEntity(entity, mentions, related, graph.names.merged(key))
 
 

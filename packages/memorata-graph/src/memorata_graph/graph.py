@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,7 @@ import numpy as np
 from memorata.extend.errors import InvalidArgument
 from memorata.extend.graph import BM25, NOWHERE, LexicalQuery, Runtime, haversines
 from memorata.extend.model import FloatArray, IntArray, Memory, Place, checks
-from memorata_graph.adjacency import Adjacency, type_numbers
+from memorata_graph.adjacency import Adjacency
 from memorata_graph.cells import cell_height, cell_name, cells_of
 from memorata_graph.communities import balanced
 from memorata_graph.entities import Entities
@@ -21,11 +22,11 @@ from memorata_graph.groups import (
     METHODS,
     Partitioning,
     Selection,
-    Structure,
+    structure_of,
     summarised_by_statistics,
     written_by,
 )
-from memorata_graph.lookup import Look, Lookup, memories_at
+from memorata_graph.lookup import Look, looked
 from memorata_graph.namespace_graph import NamespaceGraph
 from memorata_graph.pagerank import pagerank
 from memorata_graph.paths import Path, find_paths, shortest_path
@@ -45,35 +46,16 @@ if TYPE_CHECKING:
     from memorata import Engine
 
 _MAX_SUMMARIES: Final = 4_096
-_MAX_STRUCTURES: Final = 16
 _DECAY: Final = 0.85
 """What each step of a way leaves of its score."""
 
 
-class Structures:
-    """The communities of the graphs of an engine, and their summaries, as far as they are kept."""
+class KeptSummaries:
+    """The summaries of communities of an engine, by the hash of their members, and a model's in its words."""
 
     def __init__(self, runtime: Runtime) -> None:
-        self.summaries: dict[str, Summary] = {}
-        self.written: dict[str, str] = {}
-        self._cache: dict[str, Structure] = {}
-
-    def of(self, look: Look, graph: NamespaceGraph, partitioning: Partitioning) -> Structure:
-        """Return the communities of a graph, those of the present from the cache."""
-        structure = self._cache.get(look.path)
-        if (
-            structure is not None
-            and structure.graph is graph.graph
-            and structure.partitioning == partitioning
-        ):
-            return structure
-        structure = Structure.of(graph, partitioning)
-        # A past state is built for one query: it must not evict the present one.
-        if look.as_of is None:
-            if len(self._cache) >= _MAX_STRUCTURES:
-                self._cache.clear()
-            self._cache[look.path] = structure
-        return structure
+        self.by_statistics: dict[str, Summary] = {}
+        self.by_model: dict[str, str] = {}
 
 
 class Graph:
@@ -99,11 +81,9 @@ class Graph:
 
     def __init__(self, memory: Engine) -> None:
         self._runtime = memory.runtime
-        self._store = memory.store
         self._writer = memory.summaries
-        self._lookup = Lookup(memory.runtime)
-        self._kept = memory.runtime.part(Structures)
-        self.entities = Entities(memory, self._lookup)
+        self._kept = memory.runtime.part(KeptSummaries)
+        self.entities = Entities(memory)
 
     def paths(
         self,
@@ -155,23 +135,23 @@ class Graph:
             raise InvalidArgument("to", to, "an entity, where the shortest way to it is asked for")
 
         def answer(look: Look) -> Paths:
-            graph = self._lookup.graph(look)
-            keys = [self._lookup.key(look, "start", start)]
+            graph = look.graph()
+            keys = [look.key("start", start)]
             if to is not None:
-                keys.append(self._lookup.key(look, "to", to))
+                keys.append(look.key("to", to))
                 if keys[0] == keys[1]:
                     raise InvalidArgument("to", to, f"another entity than {start!r}")
             ends = [graph.entity_node(key) for key in keys]
-            # A graph that was kept still has the types of relations that are gone.
-            type_numbers("types", types, graph.edge_types() if types is not None else ())
+            if types is not None:
+                graph.graph.type_numbers(types)
             if shortest:
                 if ends[0] is None or ends[1] is None:
                     return Paths((), None)
                 route = shortest_path(graph.graph, ends[0], ends[1], types=types, direction=direction)
                 if route is None:
                     return Paths((), None)
-                way = Path(route.start, route.steps, checks.probability("decay", decay) ** len(route.steps))
-                return Paths(_described(look, graph, [way], route.cost), None)
+                score = checks.probability("decay", decay) ** len(route.steps)
+                return Paths(_described(look, graph, [replace(route, score=score)]), None)
             # What was only described has no edges, and no node either.
             alone = Adjacency.of(1, [], [], type_names=graph.graph.type_names)
             search = find_paths(
@@ -185,7 +165,6 @@ class Graph:
                 direction=direction,
                 order=order,
                 decay=decay,
-                precedence=None if ends[0] is None else graph.precedence,
             )
             ways = search.paths if to is None else _cut(search.paths, ends[1], decay)
             ordered = sorted(ways, key=lambda path: len(path.steps))
@@ -195,7 +174,7 @@ class Graph:
             by_name = dict(sorted(scores, key=lambda scored: (-scored[1], scored[0])))
             return Paths(_described(look, graph, ordered), search.truncated, by_name)
 
-        return self._lookup.at(namespace, answer, as_of)
+        return looked(self._runtime, namespace, answer, as_of)
 
     def communities(
         self,
@@ -247,23 +226,21 @@ class Graph:
         checks.whole("limit", limit)
 
         def select(look: Look) -> Selection:
-            graph = self._lookup.graph(look)
-            structure = self._kept.of(look, graph, partitioning)
-            return Selection.of(structure, level, limit, graph, look.view, look.shows)
+            return Selection.of(structure_of(look.graph(), partitioning), level, limit, look.view, look.shows)
 
         def frequencies_of(terms: list[str]) -> tuple[int, dict[str, int]]:
-            return self._lookup.at(namespace, lambda look: look.view.document_frequencies(terms), as_of)
+            return looked(self._runtime, namespace, lambda look: look.view.document_frequencies(terms), as_of)
 
-        selection = self._lookup.at(namespace, select, as_of)
+        selection = looked(self._runtime, namespace, select, as_of)
         kept = self._kept
-        for cache in (kept.summaries, kept.written):
+        for cache in (kept.by_statistics, kept.by_model):
             if len(cache) >= _MAX_SUMMARIES:
                 cache.clear()
         groups = summarised_by_statistics(
-            selection, self._runtime.terms_of, frequencies_of, kept.summaries, method
+            selection, self._runtime.terms_of, frequencies_of, kept.by_statistics, method
         )
         # The statistics are there by now, whatever becomes of the model.
-        return groups if self._writer is None else written_by(groups, selection, self._writer, kept.written)
+        return groups if self._writer is None else written_by(groups, selection, self._writer, kept.by_model)
 
     def partitions(
         self,
@@ -296,19 +273,17 @@ class Graph:
             raise InvalidArgument("level", level, f"a whole number from 0 to {LEVELS - 1}")
 
         def answer(look: Look) -> tuple[tuple[str, ...], ...]:
-            graph = self._lookup.graph(look)
-            structure = self._kept.of(look, graph, Partitioning(seed=seed))
+            graph = look.graph()
+            communities = structure_of(graph, Partitioning(seed=seed)).levels[level].labels
             records = look.view.records()
-            every = np.arange(records.size)
-            shown = every[look.shows(records)]
-            labels = -1 - every
-            slots = graph.slots_of(structure.nodes)
-            labels[slots[slots >= 0]] = structure.levels[level].labels[slots >= 0]
+            shown = np.flatnonzero(look.shows(records))
+            labels = -1 - np.arange(records.size)
+            labels[graph.memories] = communities[: graph.memories.size]
             part = balanced(labels[shown], parts)
-            ids = np.array([memory.id for memory in memories_at(look.view, shown)], object)
+            ids = np.array([memory.id for memory in look.memories(shown)], object)
             return tuple(tuple(ids[part == number].tolist()) for number in range(parts))
 
-        return self._lookup.at(namespace, answer, as_of)
+        return looked(self._runtime, namespace, answer, as_of)
 
     def hubs(
         self,
@@ -343,21 +318,21 @@ class Graph:
         checks.one_of("direction", direction, ("out", "both"))
 
         def answer(look: Look) -> tuple[Hub, ...]:
-            graph = self._lookup.graph(look)
+            graph = look.graph()
             nodes = graph.entity_nodes()
             if not nodes.size:
                 return ()
-            edges = graph.ordered.both_ways if direction == "both" else graph.ordered.graph
+            edges = graph.graph.both_ways if direction == "both" else graph.graph
             ranking = pagerank(edges, damping=damping, iterations=iterations, tolerance=tolerance)
-            ranks, mentions = graph.ordered.spread(ranking.scores)[nodes], graph.mention_counts()[nodes]
-            order = np.lexsort((graph.precedence(nodes), -ranks))[:limit]
+            ranks, mentions = ranking.scores[nodes], graph.mention_counts()[nodes]
+            order = np.lexsort((nodes, -ranks))[:limit]
             columns = (nodes[order].tolist(), ranks[order].tolist(), mentions[order].tolist())
             return tuple(
                 Hub(graph.name_of(node) or "", rank, count)
                 for node, rank, count in zip(*columns, strict=True)
             )
 
-        return self._lookup.at(namespace, answer, as_of)
+        return looked(self._runtime, namespace, answer, as_of)
 
     def cells(
         self,
@@ -395,12 +370,12 @@ class Graph:
                 members = np.flatnonzero(groups.ravel() == group)
                 first = members[0]
                 name = cell_name(precision, rows[first], columns[first])
-                ids = tuple(memory.id for memory in memories_at(look.view, slots[members]))
+                ids = tuple(memory.id for memory in look.memories(slots[members]))
                 lat, lon = float(lats[members].mean()), float(lons[members].mean())
                 cells.append(PlaceCell(name, lat, lon, ids))
             return tuple(cells)
 
-        return self._lookup.at(namespace, answer, as_of)
+        return looked(self._runtime, namespace, answer, as_of)
 
     def near(
         self,
@@ -436,9 +411,9 @@ class Graph:
             metres = haversines(point.lat, point.lon, lats, lons)
             order = np.argsort(metres, kind="stable")[:limit]
             order = order[metres[order] <= reach]
-            return tuple(map(Nearby, memories_at(look.view, slots[order]), metres[order].tolist()))
+            return tuple(map(Nearby, look.memories(slots[order]), metres[order].tolist()))
 
-        return self._lookup.at(namespace, answer, as_of)
+        return looked(self._runtime, namespace, answer, as_of)
 
     def near_entities(
         self,
@@ -468,7 +443,7 @@ class Graph:
             nearest = [NearbyEntity(placed[at][0], float(metres[at])) for at in order.tolist()]
             return tuple([near for near in nearest if near.metres <= reach][:limit])
 
-        return self._lookup.at(namespace, answer)
+        return looked(self._runtime, namespace, answer)
 
     def timeline(
         self,
@@ -513,9 +488,9 @@ class Graph:
             selected &= events < (math.inf if until is None else until.timestamp())
             order = np.lexsort((slots[selected], events[selected]))
             chosen = slots[selected][order[::-1] if newest_first else order][:limit]
-            return tuple(memories_at(look.view, chosen))
+            return tuple(look.memories(chosen))
 
-        return self._lookup.at(namespace, answer, as_of)
+        return looked(self._runtime, namespace, answer, as_of)
 
     # --- inside ---------------------------------------------------------------------------------------
 
@@ -523,7 +498,7 @@ class Graph:
         """Return the slots of the memories that mention an entity; None for all slots."""
         if entity is None:
             return np.arange(look.view.records().size)
-        spellings = look.names.spellings(self._lookup.key(look, "entity", entity))
+        spellings = look.names.spellings(look.key("entity", entity))
         query = LexicalQuery(dict.fromkeys(spellings, 1.0), {"names": 1.0}, (), BM25())
         return look.view.search(query, max(1, look.view.status.count)).slots
 
@@ -535,12 +510,10 @@ def _places(look: Look) -> tuple[IntArray, FloatArray, FloatArray]:
     return slots, records["lat"][slots], records["lon"][slots]
 
 
-def _described(
-    look: Look, graph: NamespaceGraph, paths: Sequence[Path], cost: float | None = None
-) -> tuple[FoundPath, ...]:
+def _described(look: Look, graph: NamespaceGraph, paths: Sequence[Path]) -> tuple[FoundPath, ...]:
     nodes = np.array(sorted({step.node for path in paths for step in path.steps}), np.intp)
     slots = graph.slots_of(nodes)
-    memories = memories_at(look.view, slots[slots >= 0])
+    memories = look.memories(slots[slots >= 0])
     ids = dict(zip(nodes[slots >= 0].tolist(), (memory.id for memory in memories), strict=True))
 
     def described(path: Path) -> FoundPath:
@@ -548,7 +521,7 @@ def _described(
             PathStep(step.type, step.forward, step.weight, graph.name_of(step.node), ids.get(step.node))
             for step in path.steps
         )
-        return FoundPath(graph.name_of(path.start) or "", steps, path.score, cost)
+        return FoundPath(graph.name_of(path.start) or "", steps, path.score, path.cost)
 
     return tuple(map(described, paths))
 

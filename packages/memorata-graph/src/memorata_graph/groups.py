@@ -14,7 +14,7 @@ import numpy as np
 from memorata.extend import frozen
 from memorata.extend.errors import EmbeddingServiceError
 from memorata.extend.graph import STOP_WORD_LANGUAGES, NamespaceIndex, Records, Terms, negations, stop_words
-from memorata.extend.model import BoolArray, FloatArray, IntArray, Memory
+from memorata.extend.model import BoolArray, IntArray, Memory
 from memorata_graph.adjacency import Adjacency
 from memorata_graph.communities import Level, communities, leiden
 from memorata_graph.lookup import memories_at
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 LEVELS: Final = 3
 METHODS: Final = ("propagation", "leiden")
+_MAX_STRUCTURES: Final = 16
 _MAX_MEMORIES_READ: Final = 40
 """How many memories of a community a language model reads, the most central ones."""
 _SUMMARY_SENTENCES: Final = 3
@@ -65,23 +66,29 @@ class Partitioning:
 class Structure:
     """What is computed once for a graph: its communities, level by level, and how central each node is."""
 
-    graph: Adjacency
+    graph: NamespaceGraph
     partitioning: Partitioning
-    nodes: IntArray
     levels: tuple[Level, ...]
-    ranks: FloatArray
 
     @classmethod
     def of(cls, graph: NamespaceGraph, partitioning: Partitioning) -> Structure:
-        """Return the structure of a graph, the same however it has grown."""
-        ordered = graph.ordered
-        ranks = graph.ranks[ordered.nodes]
-        return cls(graph.graph, partitioning, ordered.nodes, partitioning.levels_of(ordered.graph), ranks)
+        """Return the structure of a graph."""
+        return cls(graph, partitioning, partitioning.levels_of(graph.graph))
 
     def groups(self, level: int, visible: BoolArray) -> list[IntArray]:
         """Return the communities of a level with two members that may be seen, given for each if it may."""
         communities = (members[visible[members]] for members in self.levels[level].members())
         return [members for members in communities if members.size > 1]
+
+
+def structure_of(graph: NamespaceGraph, partitioning: Partitioning) -> Structure:
+    """Return the structure of a graph, which is kept with it."""
+    kept: dict[Partitioning, Structure] = graph.once("structures", dict)
+    if partitioning not in kept:
+        if len(kept) >= _MAX_STRUCTURES:
+            kept.clear()
+        kept[partitioning] = Structure.of(graph, partitioning)
+    return kept[partitioning]
 
 
 @frozen(eq=False)
@@ -99,14 +106,16 @@ class Selection:
         structure: Structure,
         level: int,
         limit: int,
-        graph: NamespaceGraph,
         view: NamespaceIndex,
         shows: Callable[[Records], BoolArray],
     ) -> Selection:
         """Return so many communities of a level, of what may be seen."""
-        groups = structure.groups(level, _visible_nodes(structure.nodes, graph, view, shows))
+        visible = np.ones(structure.graph.graph.nodes, np.bool_)
+        memories = structure.graph.memories
+        visible[: memories.size] = shows(view.records(memories))
+        groups = structure.groups(level, visible)
         groups.sort(key=lambda members: (-members.size, int(members[0])))
-        largest = [_Members.of(members, structure, graph, view) for members in groups[:limit]]
+        largest = [_Members.of(members, structure.graph, view) for members in groups[:limit]]
         return cls(structure.levels[level], level, len(groups), largest)
 
 
@@ -169,12 +178,12 @@ def summaries(
     graph: NamespaceGraph, view: NamespaceIndex, terms_of: Callable[[Memory], Terms]
 ) -> list[tuple[IntArray, Summary]]:
     """Return the memories of every community of the finest level that has any, each with its summary."""
-    structure = Structure.of(graph, Partitioning())
-    slots = graph.slots_of(structure.nodes)
-    visible = (slots < 0) | np.isin(slots, view.without(np.unique(slots[slots >= 0]), ()))
-    groups = [(members, graph.slots_of(structure.nodes[members])) for members in structure.groups(0, visible)]
+    visible = np.ones(graph.graph.nodes, np.bool_)
+    visible[: graph.memories.size] = np.isin(graph.memories, view.without(graph.memories, ()))
+    found = structure_of(graph, Partitioning()).groups(0, visible)
+    groups = [(members, graph.slots_of(members)) for members in found]
     groups = [(members, slots[slots >= 0]) for members, slots in groups if (slots >= 0).any()]
-    largest = [_Members.of(members, structure, graph, view) for members, _ in groups]
+    largest = [_Members.of(members, graph, view) for members, _ in groups]
     terms = _terms(largest, terms_of)
     summariser = StatisticalSummariser(_Frequencies(*view.document_frequencies(_vocabulary(terms))))
     return [
@@ -195,16 +204,6 @@ def _vocabulary(terms: Mapping[str, Mapping[str, int]]) -> list[str]:
     return sorted({term for counts in terms.values() for term in counts})
 
 
-def _visible_nodes(
-    nodes: IntArray, graph: NamespaceGraph, view: NamespaceIndex, shows: Callable[[Records], BoolArray]
-) -> BoolArray:
-    """Return which nodes are entities or visible memories; superseded ones are not."""
-    slots = graph.slots_of(nodes)
-    visible = slots < 0
-    visible[~visible] = shows(view.records(slots[~visible]))
-    return visible
-
-
 @frozen
 class _Frequencies:
     document_count: int
@@ -223,18 +222,15 @@ class _Members:
     entities: dict[str, float]
 
     @classmethod
-    def of(
-        cls, members: IntArray, structure: Structure, graph: NamespaceGraph, view: NamespaceIndex
-    ) -> _Members:
-        order = members[np.argsort(-structure.ranks[members], kind="stable")]
-        nodes, ranks = structure.nodes[order], structure.ranks[order]
+    def of(cls, members: IntArray, graph: NamespaceGraph, view: NamespaceIndex) -> _Members:
+        nodes = members[np.argsort(-graph.ranks[members], kind="stable")]
         slots = graph.slots_of(nodes)
-        is_entity = slots < 0
-        names = dict(
-            zip(map(graph.name_of, nodes[is_entity].tolist()), ranks[is_entity].tolist(), strict=True)
-        )
-        entities = {name: rank for name, rank in names.items() if name is not None}
-        return cls(memories_at(view, slots[~is_entity]), entities)
+        central = nodes[slots < 0]
+        ranks = graph.ranks[central].tolist()
+        entities = {
+            graph.name_of(node) or "": rank for node, rank in zip(central.tolist(), ranks, strict=True)
+        }
+        return cls(memories_at(view, slots[slots >= 0]), entities)
 
     def community(self, terms: Mapping[str, Mapping[str, int]], *, readable: bool = False) -> Community:
         members = [

@@ -19,8 +19,7 @@ from memorata.extend.recall import (
     not_excluded,
 )
 from memorata_graph.groups import summaries
-from memorata_graph.lookup import Graphs
-from memorata_graph.namespace_graph import NamespaceGraph
+from memorata_graph.namespace_graph import Graphs, NamespaceGraph
 from memorata_graph.pagerank import local_push, personalised_pagerank, seed_weights
 from memorata_graph.paths import Path, find_paths
 
@@ -64,8 +63,7 @@ def walk_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
     mentioned = graph.graph.around(nodes[nodes >= 0], "out", [MENTIONS]).nodes
     if not mentioned.size:
         return NO_CANDIDATES
-    # In an order in which sums have the same last bit however the graph has grown.
-    seeds = graph.ordered.nodes[np.unique(graph.ordered.places[mentioned])]
+    seeds = np.unique(mentioned)
     walked = _walked(recipe, graph, seeds, _weights(recipe, graph, context, seeds))
     reached = np.flatnonzero(walked)
     owners = graph.slots_of(reached)
@@ -117,22 +115,21 @@ def _weights(recipe: Recipe, graph: NamespaceGraph, context: RecallContext, seed
 
 def _walked(recipe: Recipe, graph: NamespaceGraph, seeds: IntArray, weights: FloatArray) -> FloatArray:
     """Return the probability of the walk for every node."""
-    edges, starts = graph.ordered.both_ways, graph.ordered.places[seeds]
+    edges = graph.graph.both_ways
     if edges.edges <= _MAX_EXACT_EDGES:
         exact = personalised_pagerank(
-            edges, starts, weights, damping=recipe.walk_damping, iterations=recipe.walk_iterations
+            edges, seeds, weights, damping=recipe.walk_damping, iterations=recipe.walk_iterations
         )
-        return graph.ordered.spread(exact.scores)
-    near = local_push(edges, starts, weights, damping=recipe.walk_damping, epsilon=_EPSILON)
+        return exact.scores
+    near = local_push(edges, seeds, weights, damping=recipe.walk_damping, epsilon=_EPSILON)
     scores = np.zeros(graph.graph.nodes)
-    scores[graph.ordered.nodes[near.nodes]] = near.scores
+    scores[near.nodes] = near.scores
     return scores
 
 
 def _degrees(graph: NamespaceGraph, nodes: IntArray) -> IntArray:
     """Return how many edges each of some nodes has; a loop counts once."""
-    around = graph.ordered.both_ways.around(graph.ordered.places[nodes])
-    return np.bincount(around.origin, minlength=nodes.size)
+    return np.diff(graph.graph.both_ways.starts)[nodes]
 
 
 def _notes(
@@ -143,7 +140,7 @@ def _notes(
     The walk's part is divided among entities in proportion to what each passes on to a neighbour.
     """
     edges = graph.graph.around(graph.nodes_of(slots), "out", [MENTIONS])
-    order = np.lexsort((graph.ordered.places[edges.nodes], edges.origin))
+    order = np.lexsort((edges.nodes, edges.origin))
     origin, (ends, back) = edges.origin[order], np.unique(edges.nodes[order], return_inverse=True)
     passed = (walked[ends] / np.maximum(_degrees(graph, ends), 1))[back] if ends.size else np.zeros(0)
     totals = np.bincount(origin, passed, minlength=slots.size)
@@ -218,8 +215,7 @@ def named_entities(graph: NamespaceGraph, text: str) -> list[int]:
             if not all(free[span]):
                 continue
             node = graph.entity_node(" ".join(words[span]))
-            # An entity of forgotten memories only still has a node, but no edges.
-            if node is not None and graph.ordered.places[node] >= 0:
+            if node is not None:
                 nodes.setdefault(node, start)
                 free[span] = [False] * length
     return sorted(nodes, key=nodes.__getitem__)
@@ -241,7 +237,6 @@ def _reached(
             paths=_MAX_PATHS,
             types=types,
             decay=recipe.path_decay,
-            precedence=graph.precedence,
         )
         for path in search.paths:
             for at, step in enumerate(path.steps):
@@ -296,7 +291,7 @@ def community_leg(
         with runtime.store.view(context.namespace, context.now, as_of=context.as_of) as view:
             return _groups(graph, view, runtime.terms_of)
 
-    groups = graph.once(groups_of_all)
+    groups = graph.once("groups", groups_of_all)
     terms, words = set(context.query.terms), set(folded(context.query.text).split())
     worth = [points(terms, words, group.terms, group.names) for group in groups]
     best = sorted((-value, place) for place, value in enumerate(worth) if value)[:_MAX_COMMUNITIES]

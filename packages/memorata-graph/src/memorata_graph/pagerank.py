@@ -2,44 +2,30 @@
 
 PageRank is how often a reader who follows edges for ever comes by each node: Brin and Page, "The anatomy of a
 large-scale hypertextual web search engine" (1998), by power iteration. A reader at a node without outgoing
-edges goes on at any node at all, so the scores sum to 1; networkx treats them alike.
+edges goes on at any node at all, so the scores sum to 1; networkx treats them alike, and tests compare.
 
 Personalised PageRank is how near every node is to a few seeds, over all paths at once, in two ways.
 :func:`personalised_pagerank` iterates over the whole graph (Haveliwala, "Topic-sensitive PageRank", 2002).
 :func:`local_push` keeps a residual of mass that has still to walk, and pushes it on from wherever there is
-enough of it (Andersen, Chung, Lang, "Local graph partitioning using PageRank vectors", 2006); all nodes of a
-round at once, and the nodes it never reaches cost nothing. :func:`seed_weights` says how much of the walk
-begins at each entity: Memento's mix of what the entity is, what its memories say, and how well connected it
-is.
+enough of it (Andersen, Chung, Lang, "Local graph partitioning using PageRank vectors", 2006).
+:func:`seed_weights` is how much of the walk begins at each entity: Memento's mix of the entity, its memories,
+and its connections.
 """
 
 from __future__ import annotations
-
-from typing import Annotated
 
 import numpy as np
 
 from memorata.extend import frozen
 from memorata.extend.errors import InvalidArgument
-from memorata.extend.model import Declared, FloatArray, IntArray, Numbers, checks
-from memorata_graph.adjacency import Adjacency, Nodes, checked_graph, sums, whole_numbers
+from memorata.extend.model import FloatArray, IntArray, Numbers, checks
+from memorata_graph.adjacency import Adjacency, Nodes, sums
 
 _MIN_EPSILON = 1e-9
 _MAX_DAMPING = 0.99
 """Nearer to 1, what walks on from a push is as good as all of it, and pushing would take for ever."""
 _MIN_STRENGTH = 1e-9
 """Units of a mean edge that every node with edges counts as having; with less, mass would never rest."""
-
-Damping = Annotated[
-    float, Declared("How likely the reader follows an edge instead of starting again.", 0.5, 0.95)
-]
-Iterations = Annotated[int, Declared("After how many iterations to stop, converged or not.", 1, 1000)]
-Tolerance = Annotated[
-    float, Declared("The sum of all changes of one iteration at which the scores are final.", 1e-12, 1e-3)
-]
-Epsilon = Annotated[
-    float, Declared("Residual per unit of degree that may stay where it is: the error bound.", 1e-7, 1e-2)
-]
 
 
 @frozen(eq=False)
@@ -66,25 +52,15 @@ class LocalRanking:
 
 
 def pagerank(
-    graph: Adjacency, *, damping: Damping = 0.85, iterations: Iterations = 100, tolerance: Tolerance = 1e-6
+    graph: Adjacency, *, damping: float = 0.85, iterations: int = 100, tolerance: float = 1e-6
 ) -> Ranking:
     r"""Return the PageRank of every node.
 
     .. math:: x_v = d \Big(\sum_{u \to v} \frac{w_{uv}}{s_u} x_u + \frac{1}{n} \sum_{s_u = 0} x_u\Big)
               + \frac{1 - d}{n}
 
-    with :math:`s_u` the sum of the weights that leave u.
-
-    Parameters
-    ----------
-    graph
-        Edges are followed from source to target; take ``graph.undirected()`` to follow them both ways.
-    damping
-        From 0 to 1. At 1 nothing is ever started again, and a graph that swings to and fro does not converge.
-    iterations
-        At least 1.
-    tolerance
-        Above 0.
+    with :math:`s_u` the sum of the weights that leave u. Edges are followed from source to target; take
+    `both_ways` of a graph to follow them both ways.
 
     Examples
     --------
@@ -92,9 +68,7 @@ def pagerank(
     >>> ranking.scores.round(4).tolist(), ranking.converged
     ([0.2128, 0.2128, 0.5745], True)
     """
-    checked_graph(graph)
-    uniform = np.full(graph.nodes, 1.0 / max(graph.nodes, 1))
-    return _power_iteration(graph, uniform, damping, iterations, tolerance)
+    return _iterated(graph, np.full(graph.nodes, 1.0 / max(graph.nodes, 1)), damping, iterations, tolerance)
 
 
 def personalised_pagerank(
@@ -102,26 +76,15 @@ def personalised_pagerank(
     seeds: Nodes,
     weights: Numbers | None = None,
     *,
-    damping: Damping = 0.85,
-    iterations: Iterations = 100,
-    tolerance: Tolerance = 1e-6,
+    damping: float = 0.85,
+    iterations: int = 100,
+    tolerance: float = 1e-6,
 ) -> Ranking:
     r"""Return the score of every node for a reader who always starts again at a seed.
 
     .. math:: x_v = d \Big(\sum_{u \to v} \frac{w_{uv}}{s_u} x_u + p_v \sum_{s_u = 0} x_u\Big) + (1 - d) p_v
 
     with :math:`p` the seeds' weights, divided by their sum: from a dead end, too, one goes back to a seed.
-
-    Parameters
-    ----------
-    graph
-        Edges are followed from source to target.
-    seeds
-        At least one node, each named once.
-    weights
-        One for each seed, not negative and not all zero; equal when not given.
-    damping, iterations, tolerance
-        As for :func:`pagerank`.
 
     Examples
     --------
@@ -131,7 +94,7 @@ def personalised_pagerank(
     nodes, shares = _seeds(graph, seeds, weights)
     restart = np.zeros(graph.nodes)
     restart[nodes] = shares
-    return _power_iteration(graph, restart, damping, iterations, tolerance)
+    return _iterated(graph, restart, damping, iterations, tolerance)
 
 
 def local_push(
@@ -139,8 +102,8 @@ def local_push(
     seeds: Nodes,
     weights: Numbers | None = None,
     *,
-    damping: Damping = 0.85,
-    epsilon: Epsilon = 1e-5,
+    damping: float = 0.85,
+    epsilon: float = 1e-5,
 ) -> LocalRanking:
     r"""Return the scores near the seeds, looking at their neighbourhood only.
 
@@ -152,18 +115,7 @@ def local_push(
     At the end no score is above the exact one, and together they lack exactly `residual`. On a graph whose
     edges all go both ways, and where every seed has one, each single score moreover lacks at most
     :math:`\varepsilon\, s_v / \bar w`. At most :math:`1 / ((1 - d)\, \varepsilon)` units of degree are looked
-    at, however large the graph is.
-
-    Parameters
-    ----------
-    graph
-        Edges are followed from source to target.
-    seeds, weights
-        As for :func:`personalised_pagerank`.
-    damping
-        From 0 to 0.99.
-    epsilon
-        From 1e-9 to 1.
+    at, however large the graph is. Damping is at most 0.99, epsilon at least 1e-9.
 
     Examples
     --------
@@ -174,16 +126,14 @@ def local_push(
     nodes, shares = _seeds(graph, seeds, weights)
     damping = checks.within("damping", damping, 0.0, _MAX_DAMPING)
     epsilon = checks.within("epsilon", epsilon, _MIN_EPSILON, 1.0)
-    blocks = graph.blocks()
-    total = sum(rows.total for rows in blocks)
-    scores, residual = graph.zeros(), graph.zeros()
+    total = float(graph.strengths.sum())
+    scores, residual = np.zeros(graph.nodes), np.zeros(graph.nodes)
     residual[nodes] = shares
-    pushed, touched = [nodes], [nodes]
+    pushed = [nodes]
     active = _ready(graph, nodes, residual, epsilon, total)
     while active.size:
         pushed.append(active)
-        strengths = _strengths(graph, active)
-        amount = residual[active]
+        strengths, amount = graph.strengths[active], residual[active]
         residual[active] = 0.0
         scores[active] += (1.0 - damping) * amount
         walking = damping * amount
@@ -191,21 +141,14 @@ def local_push(
         back = float(walking[stuck].sum())
         np.divide(walking, strengths, out=walking, where=~stuck)
         residual[nodes] += back * shares
-        reached = [nodes]
-        for rows in blocks:
-            degrees, at = rows.edges_of(active)
-            targets = rows.targets[at]
-            np.add.at(residual, targets, np.repeat(walking, degrees) * rows.weights[at])
-            reached.append(targets)
-        touched += reached[1:]
-        active = _ready(graph, np.concatenate(reached), residual, epsilon, total)
+        degrees, at = graph.edges_of(active)
+        targets = graph.targets[at]
+        np.add.at(residual, targets, np.repeat(walking, degrees) * graph.weights[at])
+        active = _ready(graph, np.concatenate([nodes, targets]), residual, epsilon, total)
     ranked = np.unique(np.concatenate(pushed))
     ranked = ranked[scores[ranked] > 0.0]
-    kept_scores = scores[ranked]
-    graph.give_back(scores, ranked)
-    graph.give_back(residual, *touched)
     # Mass is only ever moved: what is not in the scores is still waiting to be.
-    return LocalRanking(ranked, kept_scores, max(0.0, 1.0 - float(kept_scores.sum())))
+    return LocalRanking(ranked, scores[ranked], max(0.0, 1.0 - float(scores[ranked].sum())))
 
 
 def seed_weights(
@@ -213,9 +156,9 @@ def seed_weights(
     memory_similarity: Numbers,
     degrees: Numbers,
     *,
-    entity_weight: Annotated[float, Declared("Weight of the entity's own cosine.", 0, 1)] = 0.5,
-    memory_weight: Annotated[float, Declared("Weight of its memories' mean cosine.", 0, 1)] = 0.3,
-    degree_weight: Annotated[float, Declared("Weight of how well connected it is.", 0, 1)] = 0.2,
+    entity_weight: float = 0.5,
+    memory_weight: float = 0.3,
+    degree_weight: float = 0.2,
 ) -> FloatArray:
     r"""Return the seeds' weights, which sum to 1.
 
@@ -227,10 +170,8 @@ def seed_weights(
 
     Parameters
     ----------
-    entity_similarity
-        Cosine of each entity with the query, from -1 to 1.
-    memory_similarity
-        Mean cosine of each entity's memories with the query, from -1 to 1; 0 for an entity without any.
+    entity_similarity, memory_similarity
+        Cosine of each entity, and mean cosine of its memories, with the query; 0 for one without memories.
     degrees
         How many edges each entity has.
     entity_weight, memory_weight, degree_weight
@@ -243,24 +184,19 @@ def seed_weights(
     >>> seed_weights([1.0, 0.0], [1.0, 0.0], [3, 1]).round(4).tolist()
     [0.9091, 0.0909]
     """
-    entity = checks.all_within("entity_similarity", entity_similarity, -1.0, 1.0)
-    memory = checks.all_within("memory_similarity", memory_similarity, -1.0, 1.0)
-    degree = checks.counts("degrees", degrees)
-    checks.same_length(entity_similarity=entity, memory_similarity=memory, degrees=degree)
-    named_weights = {
-        "entity_weight": entity_weight,
-        "memory_weight": memory_weight,
-        "degree_weight": degree_weight,
-    }
-    parts = [checks.at_least(argument, value, 0) for argument, value in named_weights.items()]
-    shares = checks.weights("entity_weight", parts, 3)
+    entity, memory, degree = (
+        np.asarray(values, np.float64) for values in (entity_similarity, memory_similarity, degrees)
+    )
+    shares = checks.weights("entity_weight", [entity_weight, memory_weight, degree_weight], 3)
     shares = shares / shares.sum()
-    raw = np.maximum(shares[0] * entity + shares[1] * memory + shares[2] * _connectedness(degree), 0.0)
+    most = degree.max(initial=0.0)
+    tied = np.log1p(degree) / np.log1p(most) if most > 1 else (degree > 0).astype(np.float64)
+    raw: FloatArray = np.maximum(shares[0] * entity + shares[1] * memory + shares[2] * tied, 0.0)
     total = raw.sum()
     return raw / total if total > 0 else np.full(raw.size, 1.0 / max(raw.size, 1))
 
 
-def _power_iteration(
+def _iterated(
     graph: Adjacency, restart: FloatArray, damping: float, iterations: int, tolerance: float
 ) -> Ranking:
     """Return the scores of a reader who starts again, and leaves dead ends, by the distribution `restart`."""
@@ -269,12 +205,10 @@ def _power_iteration(
     tolerance = checks.above("tolerance", tolerance, 0)
     if not graph.nodes:
         return Ranking(np.empty(0), 0, True)
-    rows = graph.compact().base
-    degrees = np.diff(rows.starts)
-    followed = damping * rows.weights / np.repeat(rows.strengths, degrees)
+    followed = damping * graph.weights / graph.strengths[graph.sources]
     scores = restart
     for iteration in range(1, iterations + 1):
-        fresh = sums(rows.targets, np.repeat(scores, degrees) * followed, graph.nodes)
+        fresh = sums(graph.targets, scores[graph.sources] * followed, graph.nodes)
         # What did not follow an edge starts again: the undamped part, dead ends, and what rounding lost.
         fresh += (1.0 - fresh.sum()) * restart
         change = float(np.abs(fresh - scores).sum())
@@ -285,46 +219,23 @@ def _power_iteration(
 
 
 def _ready(graph: Adjacency, nodes: IntArray, residual: FloatArray, epsilon: float, total: float) -> IntArray:
-    """Return those of `nodes`, once each, whose residual is enough to be pushed."""
-    enough = residual[nodes] > epsilon * _units(_strengths(graph, nodes), total, graph.edges)
-    return np.unique(nodes[enough])
+    """Return some nodes, once each, whose residual is enough to be pushed.
 
-
-def _strengths(graph: Adjacency, nodes: IntArray) -> FloatArray:
-    first, *rest = graph.blocks()
-    strengths = first.strengths_of(nodes)
-    return strengths + rest[0].strengths_of(nodes) if rest else strengths
-
-
-def _units(strengths: FloatArray, total: float, edges: int) -> FloatArray:
-    """Return strengths in units of a mean edge; 1 for a node without edges, so that its mass rests too."""
-    if not edges:
-        return np.ones(strengths.size)
-    return np.where(strengths > 0.0, np.maximum(strengths / total * edges, _MIN_STRENGTH), 1.0)
+    Strengths are in units of a mean edge; 1 for a node without edges, so that its mass rests too.
+    """
+    strengths = graph.strengths[nodes]
+    units = np.ones(nodes.size)
+    if graph.edges:
+        units = np.where(strengths > 0.0, np.maximum(strengths / total * graph.edges, _MIN_STRENGTH), 1.0)
+    return np.unique(nodes[residual[nodes] > epsilon * units])
 
 
 def _seeds(graph: Adjacency, seeds: Nodes, weights: Numbers | None) -> tuple[IntArray, FloatArray]:
     """Return the seeds and their weights, which sum to 1."""
-    nodes = distinct_nodes("seeds", seeds, checked_graph(graph).nodes)
-    if not nodes.size:
-        raise InvalidArgument("seeds", seeds, "at least one node")
+    nodes = np.asarray(seeds, np.intp)
+    if not nodes.size or np.unique(nodes).size < nodes.size or nodes.min() < 0 or nodes.max() >= graph.nodes:
+        raise InvalidArgument("seeds", nodes.tolist(), f"one or more of {graph.nodes} nodes, each once")
     amounts = np.ones(nodes.size) if weights is None else checks.counts("weights", weights)
     checks.same_length(seeds=nodes, weights=amounts)
     checked = checks.weights("weights", amounts, nodes.size)
     return nodes, checked / checked.sum()
-
-
-def distinct_nodes(argument: str, values: object, count: int) -> IntArray:
-    """Return nodes of a graph of `count` nodes, none of them twice."""
-    array = whole_numbers(argument, values, count, "nodes")
-    if array.size > 1:
-        ordered = np.sort(array)
-        twice = np.flatnonzero(ordered[1:] == ordered[:-1])
-        if twice.size:
-            raise InvalidArgument(argument, int(ordered[twice[0]]), "nodes that are named once each")
-    return array
-
-
-def _connectedness(degrees: FloatArray) -> FloatArray:
-    max_degree = degrees.max(initial=0.0)
-    return np.log1p(degrees) / np.log1p(max_degree) if max_degree > 1 else (degrees > 0).astype(np.float64)

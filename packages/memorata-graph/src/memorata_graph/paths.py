@@ -2,8 +2,9 @@
 
 The bounded search is the traversal of PathRAG (semstreams): every path without a repeated node, as far as the
 limits let it go, depth first or breadth first. A node counts by how near it is, ``decay ** steps``. Nothing
-is left out in silence: `truncated` says which limit was hit. The shortest path is Dijkstra's, "A note on two
-problems in connexion with graphs" (1959), with a heap.
+is left out in silence: `truncated` is the limit that was hit. The shortest path is Dijkstra's, "A note on two
+problems in connexion with graphs" (1959), with a heap: a graph in arrays is walked as it is, and the way back
+names the edges, which libraries over matrices and copies of the graph do not.
 """
 
 from __future__ import annotations
@@ -13,21 +14,18 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 
 from memorata.extend import frozen
 from memorata.extend.errors import InvalidArgument
-from memorata.extend.model import Declared, IntArray, checks
-from memorata_graph.adjacency import DIRECTIONS, Adjacency, checked_graph, one_of_many, type_numbers
+from memorata.extend.model import IntArray, checks
+from memorata_graph.adjacency import DIRECTIONS, Adjacency
 
 ORDERS = ("breadth", "depth")
 MAX_DEPTH = 100
 Clock = Callable[[], float]
 """Returns seconds that only ever grow, as ``time.monotonic`` does."""
-Precedence = Callable[[IntArray], IntArray]
-"""Returns a whole number for each of some nodes; the smaller comes first."""
 
 
 @frozen
@@ -45,31 +43,18 @@ class Step:
 
 
 @frozen
-class Walk:
-    """Steps from a node."""
+class Path:
+    """Steps from a node, with their score, ``decay ** len(steps)``, or for a shortest path their cost."""
 
     start: int
     steps: tuple[Step, ...]
+    score: float = 1.0
+    cost: float | None = None
 
     @property
     def nodes(self) -> tuple[int, ...]:
         """The nodes it comes by, the start first."""
         return (self.start, *(step.node for step in self.steps))
-
-
-@frozen
-class Path(Walk):
-    """A path of a bounded search: at least one step."""
-
-    score: float
-    """``decay ** len(steps)``."""
-
-
-@frozen
-class Route(Walk):
-    """A shortest path; no steps when it ends where it starts."""
-
-    cost: float
 
 
 @frozen
@@ -89,41 +74,35 @@ def find_paths(
     graph: Adjacency,
     start: int,
     *,
-    depth: Annotated[int, Declared("How many edges a path may have.", 1, 5)] = 2,
-    nodes: Annotated[int, Declared("How many nodes may be reached.", 1, 1000)] = 100,
-    paths: Annotated[int, Declared("How many paths may be found.", 1, 1000)] = 100,
+    depth: int = 2,
+    nodes: int = 100,
+    paths: int = 100,
     seconds: float | None = None,
     clock: Clock | None = None,
     types: Sequence[str] | None = None,
     direction: str = "both",
-    order: Annotated[str, Declared("Which path is followed next.", choices=ORDERS)] = "breadth",
-    decay: Annotated[float, Declared("What each step leaves of the score.", 0.5, 1)] = 0.85,
-    precedence: Precedence | None = None,
+    order: str = "breadth",
+    decay: float = 0.85,
 ) -> PathSearch:
     """Return the paths from a node that cannot be continued within the limits.
 
-    From each node the heaviest edges are followed first, of equals in the graph's order or by `precedence`,
-    so a search that is cut short has the strongest ties. Of parallel edges of one type and direction only the
-    heaviest is walked.
+    From each node the heaviest edges are followed first, of equals the lowest node, then by the names of the
+    types, then forwards; so a search that is cut short has the strongest ties. Of parallel edges of one type
+    and direction only the heaviest is walked.
 
     Parameters
     ----------
-    graph
-        The graph.
-    start
-        The node to start from.
+    graph, start
+        The graph, and the node to start from.
     depth
         The most edges of a path, from 1 to 100.
     nodes
-        The most different nodes on all paths, the start not counted; at least 1. Beyond it no new node is
-        entered.
+        The most different nodes on all paths, the start not counted; beyond it no new node is entered.
     paths
-        The most paths; at least 1.
-    seconds
+        The most paths.
+    seconds, clock
         The most time to take, or None; looked at before every node. Paths under way are returned as far as
         they got.
-    clock
-        What the time is measured by; needed with `seconds`.
     types
         The types of edges to follow; None for all.
     direction
@@ -132,9 +111,6 @@ def find_paths(
         ``"breadth"``: all paths grow by one edge in turn. ``"depth"``: each to its end before the next.
     decay
         Above 0, at most 1.
-    precedence
-        Which nodes come first where edges are equally heavy, and then the names of types: the search is then
-        the same in whatever order the graph has grown. None for the graph's order.
 
     Examples
     --------
@@ -148,61 +124,35 @@ def find_paths(
     >>> {reached: round(score, 4) for reached, score in search.scores.items()}
     {1: 0.85, 2: 0.7225, 3: 0.7225}
     """
-    checked_graph(graph)
-    origin = checked_node("start", start, graph.nodes)
-    depth = checks.whole("depth", depth, 1)
-    if depth > MAX_DEPTH:
+    if checks.whole("depth", depth, 1) > MAX_DEPTH:
         raise InvalidArgument("depth", depth, f"a whole number from 1 to {MAX_DEPTH}")
-    checks.one_of("direction", direction, DIRECTIONS)
     checks.one_of("order", order, ORDERS)
     if checks.probability("decay", decay) == 0.0:
         raise InvalidArgument("decay", decay, "a number above 0 and at most 1")
-    if precedence is not None and not callable(precedence):
-        raise InvalidArgument("precedence", precedence, "a function that returns a number for each node")
     search = _Search(
-        graph=graph,
+        walk=_Walk(graph, direction, types),
         depth=depth,
         max_nodes=checks.whole("nodes", nodes, 1),
         max_paths=checks.whole("paths", paths, 1),
         is_late=_deadline(seconds, clock),
-        types=type_numbers("types", types, graph.type_names),
-        direction=direction,
         depth_first=order == "depth",
-        precedence=precedence,
-        reached={origin},
+        reached={start},
     )
-    walked = search.run(origin)
+    walked = search.run(start)
     scores: dict[int, float] = {}
     for steps in walked:
         for index, step in enumerate(steps):
-            score = decay ** (index + 1)
-            scores[step.node] = max(score, scores.get(step.node, 0.0))
-    result = tuple(Path(origin, steps, decay ** len(steps)) for steps in walked)
+            scores[step.node] = max(decay ** (index + 1), scores.get(step.node, 0.0))
+    result = tuple(Path(start, steps, decay ** len(steps)) for steps in walked)
     return PathSearch(result, scores, search.truncated)
 
 
 def shortest_path(
-    graph: Adjacency,
-    start: int,
-    goal: int,
-    *,
-    direction: str = "both",
-    types: Sequence[str] | None = None,
-) -> Route | None:
+    graph: Adjacency, start: int, goal: int, *, direction: str = "both", types: Sequence[str] | None = None
+) -> Path | None:
     """Return the shortest way from one node to another; None when there is none.
 
-    An edge is 1 / weight long: strong ties are short.
-
-    Parameters
-    ----------
-    graph
-        The graph.
-    start, goal
-        The two nodes.
-    direction
-        ``"out"``, ``"in"`` or ``"both"``.
-    types
-        The types of edges to follow; None for all.
+    An edge is 1 / weight long: strong ties are short. Directions and types are those of :func:`find_paths`.
 
     Examples
     --------
@@ -210,25 +160,24 @@ def shortest_path(
     >>> shortest_path(graph, 0, 2).nodes, shortest_path(graph, 0, 2).cost
     ((0, 1, 2), 0.5)
     """
-    checked_graph(graph)
-    origin, end = checked_node("start", start, graph.nodes), checked_node("goal", goal, graph.nodes)
-    checks.one_of("direction", direction, DIRECTIONS)
-    chosen = type_numbers("types", types, graph.type_names)
-    best = {origin: 0.0}
+    walk = _Walk(graph, direction, types)
+    best = {start: 0.0}
     previous: dict[int, tuple[int, Step]] = {}
     settled: set[int] = set()
-    heap = [(0.0, origin)]
+    heap = [(0.0, start)]
     while heap:
         so_far, at = heapq.heappop(heap)
-        if at == end:
-            return Route(origin, _walked_back(previous, origin, end), so_far)
+        if at == goal:
+            steps: list[Step] = []
+            while at != start:
+                at, step = previous[at]
+                steps.append(step)
+            return Path(start, tuple(reversed(steps)), cost=so_far)
         if at in settled:
             continue
         settled.add(at)
-        for step in _steps_from(graph, at, direction, chosen):
+        for step in walk.steps_from(at):
             total = so_far + 1.0 / step.weight
-            if not math.isfinite(total):
-                raise InvalidArgument("graph", step.weight, "one of weights whose inverse float64 can hold")
             if total < best.get(step.node, math.inf):
                 best[step.node] = total
                 previous[step.node] = (at, step)
@@ -236,53 +185,37 @@ def shortest_path(
     return None
 
 
-def checked_node(argument: str, value: object, count: int) -> int:
-    """Return one node of a graph of `count` nodes."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not 0 <= value < count:
-        raise InvalidArgument(argument, value, one_of_many(count, "nodes"))
-    return int(value)
+class _Walk:
+    """The edges of a graph that may be followed."""
 
+    def __init__(self, graph: Adjacency, direction: str, types: Sequence[str] | None) -> None:
+        self._graph = graph
+        self._direction = checks.one_of("direction", direction, DIRECTIONS)
+        self._types: IntArray | None = None if types is None else graph.type_numbers(types)
+        self._type_ranks = np.argsort(np.argsort(np.array(graph.type_names)))
 
-def _steps_from(
-    graph: Adjacency,
-    at: int,
-    direction: str,
-    types: IntArray | None,
-    precedence: Precedence | None = None,
-) -> list[Step]:
-    """Return the steps from a node, the heaviest edges first; of parallel ones of one type the first."""
-    edges = graph.edges_at(np.array([at]), direction, types)
-    by_weight = -edges.weights
-    if precedence is None:
-        order = np.argsort(by_weight, kind="stable")
-    else:
-        type_ranks = np.argsort(np.argsort(np.array(graph.type_names)))
-        order = np.lexsort((~edges.forward, type_ranks[edges.types], precedence(edges.nodes), by_weight))
-    columns = (edges.nodes, edges.types, edges.forward, edges.numbers, edges.weights)
-    seen = set()
-    steps = []
-    for to, kind, forward, number, weight in zip(
-        *(column[order].tolist() for column in columns), strict=True
-    ):
-        if (to, kind, forward) not in seen:
-            seen.add((to, kind, forward))
-            steps.append(Step(to, graph.type_names[kind], forward, number, weight))
-    return steps
+    def steps_from(self, at: int) -> list[Step]:
+        """Return the steps from a node, the heaviest edges first; of parallel ones of one type the first."""
+        edges = self._graph.around([at], self._direction, self._types)
+        order = np.lexsort((~edges.forward, self._type_ranks[edges.types], edges.nodes, -edges.weights))
+        columns = (edges.nodes, edges.types, edges.forward, edges.numbers, edges.weights)
+        steps: dict[tuple[int, int, bool], Step] = {}
+        for to, kind, forward, number, weight in zip(*(c[order].tolist() for c in columns), strict=True):
+            if (to, kind, forward) not in steps:
+                steps[to, kind, forward] = Step(to, self._graph.type_names[kind], forward, number, weight)
+        return list(steps.values())
 
 
 @dataclass(slots=True)
 class _Search:
     """A search under way: its limits, and what it has reached."""
 
-    graph: Adjacency
+    walk: _Walk
     depth: int
     max_nodes: int
     max_paths: int
     is_late: Callable[[], bool]
-    types: IntArray | None
-    direction: str
     depth_first: bool
-    precedence: Precedence | None
     reached: set[int]
     truncated: str | None = None
 
@@ -308,8 +241,7 @@ class _Search:
         """Return the paths that are one step longer, at most `room` of them."""
         visited = {start, *(step.node for step in path)}
         longer: list[tuple[Step, ...]] = []
-        at = path[-1].node if path else start
-        for step in _steps_from(self.graph, at, self.direction, self.types, self.precedence):
+        for step in self.walk.steps_from(path[-1].node if path else start):
             if step.node in visited:
                 continue
             if len(path) == self.depth:
@@ -327,22 +259,11 @@ class _Search:
         return longer
 
 
-def _deadline(seconds: object, clock: object) -> Callable[[], bool]:
+def _deadline(seconds: float | None, clock: Clock | None) -> Callable[[], bool]:
     """Return what says whether the time is over."""
-    if clock is not None and not callable(clock):
-        raise InvalidArgument("clock", clock, "a function that returns seconds")
     if seconds is None:
         return lambda: False
     limit = checks.at_least("seconds", seconds, 0)
-    if clock is None:
-        raise InvalidArgument("clock", clock, "a function that returns seconds, since seconds are limited")
-    begun = checks.number("clock()", clock())
+    assert clock is not None  # who limits the time brings a clock
+    begun = clock()
     return lambda: clock() - begun > limit
-
-
-def _walked_back(previous: dict[int, tuple[int, Step]], origin: int, end: int) -> tuple[Step, ...]:
-    steps = []
-    while end != origin:
-        end, step = previous[end]
-        steps.append(step)
-    return tuple(reversed(steps))

@@ -1,9 +1,8 @@
 """Summaries: what a community is about.
 
 The statistical summary names the terms with the highest TF-IDF (Spärck Jones, 1972), the entities with the
-highest PageRank, the counts, the time span, and the memory that is most like the whole. A language model may
-take its place behind the same :class:`Summariser`. Summaries are cached by a hash of the membership, so a
-community that has not changed is not summarised again.
+highest PageRank, the counts, the time span, and the memory that is most like the whole. Summaries are cached
+by a hash of the membership, so a community that has not changed is not summarised again.
 """
 
 from __future__ import annotations
@@ -14,11 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from memorata.extend import frozen
-from memorata.extend.errors import InvalidArgument
-from memorata.extend.model import checks
 
 
 @frozen
@@ -35,21 +32,6 @@ class Member:
     version: str = ""
     """What tells it from another memory of this id: whose it is, what it says, when that was."""
 
-    def __post_init__(self) -> None:
-        checks.text("id", self.id)
-        checks.text("version", self.version)
-        if not isinstance(self.terms, Mapping):
-            raise InvalidArgument("terms", self.terms, "a mapping of terms to how often they occur")
-        for term, times in self.terms.items():
-            checks.text("terms", term)
-            checks.whole(f"terms[{term!r}]", times, 1)
-        object.__setattr__(self, "at", checks.optional_instant("at", self.at))
-        if not isinstance(self.written, Mapping):
-            raise InvalidArgument("written", self.written, "a mapping of terms to how they are written")
-        for term, word in self.written.items():
-            checks.text("written", term)
-            checks.text(f"written[{term!r}]", word)
-
 
 @frozen
 class Community:
@@ -58,19 +40,6 @@ class Community:
     members: Sequence[Member]
     entities: Mapping[str, float] = field(default_factory=dict)
     """The PageRank of each entity, by name."""
-
-    def __post_init__(self) -> None:
-        if isinstance(self.members, str) or not isinstance(self.members, Iterable):
-            raise InvalidArgument("members", self.members, "a list of members")
-        object.__setattr__(self, "members", tuple(self.members))
-        for index, member in enumerate(self.members):
-            if not isinstance(member, Member):
-                raise InvalidArgument(f"members[{index}]", member, "a Member")
-        if not isinstance(self.entities, Mapping):
-            raise InvalidArgument("entities", self.entities, "a mapping of names to scores")
-        for name, score in self.entities.items():
-            checks.text("entities", name)
-            checks.at_least(f"entities[{name!r}]", score, 0)
 
     @property
     def key(self) -> str:
@@ -104,7 +73,6 @@ class Summary:
     """The id of the memory that is most like the whole; None when there is none."""
 
 
-@runtime_checkable
 class TermStatistics(Protocol):
     """How common terms are among all memories."""
 
@@ -114,18 +82,6 @@ class TermStatistics(Protocol):
 
     def document_frequency(self, term: str) -> int:
         """Return in how many of them `term` occurs."""
-
-
-@runtime_checkable
-class Summariser(Protocol):
-    """What can say what a community is about; its summaries are cached under its name."""
-
-    @property
-    def name(self) -> str:
-        """Another model or prompt is another name."""
-
-    def summarise(self, community: Community) -> Summary:
-        """Return what `community` is about."""
 
 
 @frozen
@@ -166,15 +122,6 @@ class StatisticalSummariser:
     least_share: float = 0.0
     unnamed: frozenset[str] = frozenset()
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.statistics, TermStatistics):
-            expected = "an object with document_count and document_frequency"
-            raise InvalidArgument("statistics", self.statistics, expected)
-        checks.whole("term_limit", self.term_limit)
-        checks.whole("entity_limit", self.entity_limit)
-        checks.whole("least_members", self.least_members, 1)
-        checks.probability("least_share", self.least_share)
-
     @property
     def name(self) -> str:
         """What its summaries are kept under."""
@@ -190,12 +137,11 @@ class StatisticalSummariser:
         A term is named if it is distinctive, see `least_members` and `least_share`.
         Terms are named as most of the memories that have them write them.
         """
-        if not isinstance(community, Community):
-            raise InvalidArgument("community", community, "a Community")
         counts: Counter[str] = Counter()
         for member in community.members:
             counts.update(member.terms)
-        idf = {term: self._inverse_frequency(term) for term in counts}
+        total, frequency = self.statistics.document_count, self.statistics.document_frequency
+        idf = {term: math.log(total / frequency(term)) for term in counts}
         community_weights = _weights(counts, idf)
         within = Counter(term for member in community.members for term in member.terms)
         min_members = min(self.least_members, len(community.members))
@@ -204,7 +150,7 @@ class StatisticalSummariser:
             for term in community_weights
             if community_weights[term] > 0
             and within[term] >= min_members
-            and within[term] >= self.least_share * self.statistics.document_frequency(term)
+            and within[term] >= self.least_share * frequency(term)
         )
         terms = sorted(distinctive, key=lambda term: (-community_weights[term], term))
         ranked = sorted(community.entities, key=lambda name: (-community.entities[name], name))
@@ -225,18 +171,9 @@ class StatisticalSummariser:
             representative=_representative(community.members, community_weights, idf),
         )
 
-    def _inverse_frequency(self, term: str) -> float:
-        """Return ``ln(N / df)``."""
-        total = checks.whole("document_count", self.statistics.document_count)
-        frequency = checks.whole(f"document_frequency({term!r})", self.statistics.document_frequency(term))
-        if not 1 <= frequency <= total:
-            expected = f"from 1 to the document count, {total}, for a term of a memory"
-            raise InvalidArgument(f"document_frequency({term!r})", frequency, expected)
-        return math.log(total / frequency)
-
 
 def summarised(
-    communities: Iterable[Community], summariser: Summariser, cache: MutableMapping[str, Summary]
+    communities: Iterable[Community], summariser: StatisticalSummariser, cache: MutableMapping[str, Summary]
 ) -> tuple[Summary, ...]:
     """Return a summary for each community, from `cache` where its membership has been summarised before.
 
@@ -253,16 +190,8 @@ def summarised(
     >>> first.terms, len(cache)
     (('tea',), 1)
     """
-    if not isinstance(summariser, Summariser):
-        raise InvalidArgument("summariser", summariser, "an object with a name and summarise")
-    if not isinstance(cache, MutableMapping):
-        raise InvalidArgument("cache", cache, "a mapping that can be written to")
-    if isinstance(communities, str) or not isinstance(communities, Iterable):
-        raise InvalidArgument("communities", communities, "a list of communities")
     summaries = []
-    for index, community in enumerate(communities):
-        if not isinstance(community, Community):
-            raise InvalidArgument(f"communities[{index}]", community, "a Community")
+    for community in communities:
         key = f"{summariser.name}:{community.key}"
         if key not in cache:
             cache[key] = summariser.summarise(community)
