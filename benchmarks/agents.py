@@ -217,7 +217,7 @@ def _compared(seconds: float, file: Path, agents: Sequence[Agent], caller: Calle
     until = time.monotonic() + _WAIT_SECONDS
     with memorata.open(file, embedder="lexical") as memory:
         while True:
-            contents = [each.content for each in memory.transfer.export("default")]
+            contents = [each.content for each in memory.admin.transfer.export("default")]
             lost = sorted(set(said) - set(contents))
             # Captures are done behind the answers of hooks.
             if not lost or time.monotonic() > until:

@@ -113,7 +113,10 @@ def verbs(memory: memorata.Engine, namespace: str, turn: int, number: int) -> It
     yield "recall", spent
     memory.recall_log.flush()
     hit = found.hits[0].memory.id
-    yield "feedback", timed(lambda: memory.feedback.record(found.id, hit, "click", namespace=namespace))[1]
+    yield (
+        "feedback",
+        timed(lambda: memory.admin.feedback.record(found.id, hit, "click", namespace=namespace))[1],
+    )
     note = f"Note {turn}-{number}: {text(number)}"
     written, spent = timed(lambda: memory.remember(note, namespace=namespace))
     yield "remember", spent
@@ -160,7 +163,7 @@ def under_load(url: str, options: argparse.Namespace) -> int:
                         counts["forgotten"] += 1
                     elif number % 4 == 3 and found.hits:
                         shown = found.hits[0].memory.id
-                        memory.feedback.record(found.id, shown, "click", namespace=namespace)
+                        memory.admin.feedback.record(found.id, shown, "click", namespace=namespace)
                         counts["feedback"] += 1
                 except RecallNotFound:
                     # It was not logged: the log is written on the side, and its worker was down.

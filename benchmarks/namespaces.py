@@ -59,7 +59,7 @@ def main() -> int:
                 asked += 1
                 results: dict[str, RecallResult] = {
                     "whole": memory.recall(question.text, namespace="whole", min_confidence=0),
-                    "across": memory.namespaces.recall(question.text, PARTS, min_confidence=0),
+                    "across": memory.admin.namespaces.recall(question.text, PARTS, min_confidence=0),
                 }
                 for name, result in results.items():
                     ids = [hit.memory.id for hit in result]

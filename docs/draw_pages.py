@@ -113,8 +113,8 @@ def asked(engine: Engine) -> None:
     """Ask some questions and say what answers them, so that the lab and the review have something to show."""
     for question in ("When do we release?", "Who was robbed in Portugal?", "Where is the key of the flat?"):
         found = engine.recall(question)
-        engine.feedback.record(found.id, found.hits[0].memory.id, "relevant")
-    engine.lifecycle.consolidate()
+        engine.admin.feedback.record(found.id, found.hits[0].memory.id, "relevant")
+    engine.admin.lifecycle.consolidate()
 
 
 def draw(address: str) -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from functools import cached_property
+from operator import attrgetter
 
 import pytest
 
@@ -13,10 +14,8 @@ from memorata import Engine, aio
 from memorata.engine import open as open_engine
 from memorata.model import InvalidArgument
 
-FACETS = (
-    "duplicates", "lifecycle", "recipes", "feedback", "transfer",
-    "admin", "idempotency", "namespaces"
-)  # fmt: skip
+FACETS = ("duplicates", "feedback", "idempotency", "lifecycle", "namespaces", "recipes", "transfer")
+"""The facets of `admin`."""
 
 
 def verbs(plain: type) -> list[str]:
@@ -30,10 +29,10 @@ def engine() -> Iterator[Engine]:
         yield opened
 
 
-@pytest.mark.parametrize("facet", ["", *FACETS])
+@pytest.mark.parametrize("facet", ["", "admin", *(f"admin.{facet}" for facet in FACETS)])
 def test_every_verb_can_be_awaited_under_the_same_signature(engine: Engine, facet: str) -> None:
     both = aio.AsyncEngine(engine), engine
-    awaited, plain = (type(getattr(each, facet) if facet else each) for each in both)
+    awaited, plain = (type(attrgetter(facet)(each) if facet else each) for each in both)
     # These two compute nothing.
     wanted = set(verbs(plain)) - {"now", "scope"}
     assert set(verbs(awaited)) - {"scope"} == wanted
@@ -44,10 +43,15 @@ def test_every_verb_can_be_awaited_under_the_same_signature(engine: Engine, face
 
 
 def test_every_facet_has_an_awaited_one(engine: Engine) -> None:
-    lazy = inspect.getmembers(Engine, lambda value: isinstance(value, cached_property))
-    assert {name for name, _ in lazy if name[0] != "_"} | {
-        "recipes",
-    } == set(FACETS)
+    lazy = inspect.getmembers(type(engine.admin), lambda value: isinstance(value, cached_property))
+    assert {name for name, _ in lazy} - {"keys"} | {"recipes"} == set(FACETS)
+
+
+def test_the_engine_is_one_page() -> None:
+    """At most 22 public methods, and at most ten arguments where it is opened and asked."""
+    assert len(verbs(Engine)) <= 22
+    for function in (open_engine, Engine.recall):
+        assert len(inspect.signature(function).parameters) <= 10
 
 
 def test_a_scope_is_the_same_memory_in_another_namespace(engine: Engine) -> None:

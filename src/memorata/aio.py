@@ -106,6 +106,8 @@ class AsyncNamespaces(_Facet[Namespaces]):
     links = _threaded(Namespaces.links)
     move = _threaded(Namespaces.move)
     split = _threaded(Namespaces.split)
+    list = _threaded(Namespaces.list)
+    purge = _threaded(Namespaces.purge)
 
 
 class AsyncImports(_Facet[Imports]):
@@ -130,26 +132,34 @@ class AsyncTransfer(_Facet[Transfer]):
     copy = _threaded(Transfer.copy)
 
 
-class AsyncAdmin(_Facet[Admin]):
-    """The facet `admin`, awaited."""
-
-    check = _threaded(Admin.check)
-    set_trust = _threaded(Admin.set_trust)
-    stats = _threaded(Admin.stats)
-    namespaces = _threaded(Admin.namespaces)
-    changes = _threaded(Admin.changes)
-    backup = _threaded(Admin.backup)
-    vacuum = _threaded(Admin.vacuum)
-    purge_namespace = _threaded(Admin.purge_namespace)
-    embed_pending = _threaded(Admin.embed_pending)
-    reembed = _threaded(Admin.reembed)
-    use_prompts = _threaded(Admin.use_prompts)
-
-
 class AsyncIdempotency(_Facet[Idempotency]):
     """The facet `idempotency`, awaited."""
 
     once = _threaded(Idempotency.once)
+
+
+class AsyncAdmin(_Facet[Admin]):
+    """The facet `admin`, awaited."""
+
+    def __init__(self, plain: Admin) -> None:
+        super().__init__(plain)
+        self.duplicates = AsyncDuplicateGroups(plain.duplicates)
+        self.feedback = AsyncFeedbackLog(plain.feedback)
+        self.idempotency = AsyncIdempotency(plain.idempotency)
+        self.lifecycle = AsyncLifecycle(plain.lifecycle)
+        self.namespaces = AsyncNamespaces(plain.namespaces)
+        self.recipes = AsyncRecipes(plain.recipes)
+        self.transfer = AsyncTransfer(plain.transfer)
+
+    check = _threaded(Admin.check)
+    set_trust = _threaded(Admin.set_trust)
+    stats = _threaded(Admin.stats)
+    changes = _threaded(Admin.changes)
+    backup = _threaded(Admin.backup)
+    vacuum = _threaded(Admin.vacuum)
+    embed_pending = _threaded(Admin.embed_pending)
+    reembed = _threaded(Admin.reembed)
+    use_prompts = _threaded(Admin.use_prompts)
 
 
 class AsyncEngine(_Facet[Engine]):
@@ -167,14 +177,7 @@ class AsyncEngine(_Facet[Engine]):
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine)
         self.engine = engine
-        self.duplicates = AsyncDuplicateGroups(engine.duplicates)
-        self.lifecycle = AsyncLifecycle(engine.lifecycle)
-        self.recipes = AsyncRecipes(engine.recipes)
-        self.feedback = AsyncFeedbackLog(engine.feedback)
-        self.namespaces = AsyncNamespaces(engine.namespaces)
-        self.transfer = AsyncTransfer(engine.transfer)
         self.admin = AsyncAdmin(engine.admin)
-        self.idempotency = AsyncIdempotency(engine.idempotency)
 
     async def __aenter__(self) -> AsyncEngine:
         return self

@@ -125,7 +125,7 @@ def test_no_field_of_a_memory_is_left_behind(cli: Run, home: Path) -> None:
     usual = {each.name for each in fields(Memory) if getattr(unusual, each.name) == getattr(plain, each.name)}
     assert usual - {"created_at"} == kept
     with memorata.open(home / "memories.db", embedder="lexical") as memory:
-        memory.transfer.import_records([replace(plain, id="m1", namespace="ada"), unusual])
+        memory.admin.transfer.import_records([replace(plain, id="m1", namespace="ada"), unusual])
         memory.remember("Anna likes milk", id="m3", namespace="ada", supersedes=("m2",))
         before = memory.get("m2", namespace="ada")
     (home / "all.jsonl").write_text(cli("export", "--all-namespaces").out)

@@ -43,7 +43,7 @@ def once(memory: Engine, key: str = "k") -> tuple[bytes, bool]:
     def early() -> AbstractContextManager[None]:
         return embedded_in_advance(memory, [ITEM])
 
-    found = memory.idempotency.once(key, b"digest", work, ahead=early)
+    found = memory.admin.idempotency.once(key, b"digest", work, ahead=early)
     return found.body, found.again
 
 
@@ -111,12 +111,12 @@ def test_summaries_and_merged_memories_are_embedded_before_they_are_written() ->
         old = now - timedelta(days=20)
         memory.remember_many([{"content": text, "tier": "episodic", "created_at": old} for text in TEA])
         watching.inside.clear()
-        assert len(memory.lifecycle.consolidate()) == 1
+        assert len(memory.admin.lifecycle.consolidate()) == 1
         assert watching.inside == [False]
         memory.remember_many(ALIKE, namespace="other")
         watching.inside.clear()
-        groups = memory.duplicates.find(strategy="merge", namespace="other").groups
-        assert memory.duplicates.supersede(groups, strategy="merge", namespace="other").repeats == 2
+        groups = memory.admin.duplicates.find(strategy="merge", namespace="other").groups
+        assert memory.admin.duplicates.supersede(groups, strategy="merge", namespace="other").repeats == 2
         assert watching.inside == [False]
 
 

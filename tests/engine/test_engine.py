@@ -282,10 +282,10 @@ def test_a_scope_names_the_namespace_of_every_verb_and_facet(memory: Engine) -> 
     assert bob.scope() is bob.scope("users/bob") is bob
     assert [hit.memory.id for hit in bob.recall("coffee")] == [said.id]
     assert (memory.recall("coffee").hits, memory.list().memories) == ((), ())
-    bob.lifecycle.pin(said.id)
+    bob.admin.lifecycle.pin(said.id)
     assert bob.get(said.id).pinned
-    bob.recipes.use("bm25")
-    assert (bob.recipes.get().name, memory.recipes.get().name) == ("bm25", "balanced")
+    bob.admin.recipes.use("bm25")
+    assert (bob.admin.recipes.get().name, memory.admin.recipes.get().name) == ("bm25", "balanced")
     with pytest.raises(MemoryNotFound):
         memory.forget(said.id)
     assert bob.forget(filter={"category": "drinks"}) == (said.id,)

@@ -203,14 +203,14 @@ def test_a_file_can_be_opened_to_be_read_only(tmp_path: Path) -> None:
         assert memory.get(tea.id).content == tea.content
         assert memory.list().memories == (tea,)
         assert memory.admin.check() == []
-        assert len(memory.feedback.recalls()) == 1
+        assert len(memory.admin.feedback.recalls()) == 1
         for write in (
             lambda: memory.remember("and milk"),
             lambda: memory.forget(tea.id),
             lambda: memory.purge(tea.id),
             lambda: memory.admin.check(repair=True),
             memory.store.vacuum,
-            memory.lifecycle.maintain,
+            memory.admin.lifecycle.maintain,
         ):
             with pytest.raises(
                 StoreReadOnly, match=r"nothing was changed: it was opened .* without read_only"
@@ -218,7 +218,7 @@ def test_a_file_can_be_opened_to_be_read_only(tmp_path: Path) -> None:
                 write()
     assert path.read_bytes() == before
     with memorata.open(path) as memory:
-        assert len(memory.feedback.recalls()) == 1
+        assert len(memory.admin.feedback.recalls()) == 1
         assert memory.get(tea.id).version == 1
 
 

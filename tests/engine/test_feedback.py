@@ -26,9 +26,9 @@ def engine() -> Iterator[Engine]:
 
 def test_feedback_is_kept_with_the_numbers_of_the_hit(engine: Engine) -> None:
     found = engine.recall("green tea", recipe={"text_depth": 0})
-    given = engine.feedback.record(found.id, "tea", "rating", 4)
+    given = engine.admin.feedback.record(found.id, "tea", "rating", 4)
     assert (given.signal, given.rating, given.given_at) == (Signal.RATING, 4, NOW)
-    (kept,) = engine.feedback.list()
+    (kept,) = engine.admin.feedback.list()
     assert kept.feedback == given
     assert kept.features["score"] == pytest.approx(found.hits[0].score, rel=1e-6)
     assert kept.embedder == found.embedder
@@ -74,11 +74,11 @@ def test_what_is_no_feedback_is_refused(kind: str, value: str | int | bool | Non
 def test_an_unknown_hit_is_refused(engine: Engine) -> None:
     found = engine.recall("green tea", limit=1)
     with pytest.raises(InvalidArgument, match=f"memory_id must be a memory that the recall {found.id} found"):
-        engine.feedback.record(found.id, "nobody", "click")
+        engine.admin.feedback.record(found.id, "nobody", "click")
     with pytest.raises(RecallNotFound, match="no recall 'r9' in the log of namespace 'default'"):
-        engine.feedback.record("r9", "tea", "click")
+        engine.admin.feedback.record("r9", "tea", "click")
     with pytest.raises(RecallNotFound):
-        engine.feedback.record(found.id, "tea", "click", namespace="acme/bob")
+        engine.admin.feedback.record(found.id, "tea", "click", namespace="acme/bob")
 
 
 def test_without_a_log_feedback_says_so() -> None:
@@ -86,15 +86,15 @@ def test_without_a_log_feedback_says_so() -> None:
         engine.remember("green tea")
         found = engine.recall("tea")
         with pytest.raises(RecallNotFound, match="the log may be off"):
-            engine.feedback.record(found.id, found.hits[0].memory.id, "click")
+            engine.admin.feedback.record(found.id, found.hits[0].memory.id, "click")
 
 
 def test_the_log_is_read_in_part(engine: Engine) -> None:
     first, second = engine.recall("tea"), engine.recall("Bob")
-    assert [each.id for each in engine.feedback.recalls(limit=1)] == [second.id]
-    assert [each.id for each in engine.feedback.recalls(ids=(first.id,))] == [first.id]
-    assert engine.feedback.recalls(namespace="acme/bob") == []
+    assert [each.id for each in engine.admin.feedback.recalls(limit=1)] == [second.id]
+    assert [each.id for each in engine.admin.feedback.recalls(ids=(first.id,))] == [first.id]
+    assert engine.admin.feedback.recalls(namespace="acme/bob") == []
     with pytest.raises(InvalidArgument, match="limit"):
-        engine.feedback.recalls(limit=-1)
+        engine.admin.feedback.recalls(limit=-1)
     with pytest.raises(InvalidArgument, match="since"):
-        engine.feedback.recalls(since=datetime(2026, 5, 7))
+        engine.admin.feedback.recalls(since=datetime(2026, 5, 7))

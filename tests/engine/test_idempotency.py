@@ -42,8 +42,8 @@ def remembering(memory: Engine, text: str = "Anna likes tea") -> tuple[int, byte
 
 
 def test_what_was_done_is_not_done_again(memory: Engine) -> None:
-    first = memory.idempotency.once("a", b"tea", lambda: remembering(memory))
-    again = memory.idempotency.once("a", b"tea", lambda: remembering(memory))
+    first = memory.admin.idempotency.once("a", b"tea", lambda: remembering(memory))
+    again = memory.admin.idempotency.once("a", b"tea", lambda: remembering(memory))
     assert not first.again
     assert again == IdempotentReply(201, first.body, again=True)
     assert len(memory.list().memories) == 1
@@ -51,14 +51,16 @@ def test_what_was_done_is_not_done_again(memory: Engine) -> None:
 
 def test_two_callers_may_use_one_name(memory: Engine) -> None:
     for caller in ("k1", "k2"):
-        assert not memory.idempotency.once("a", b"tea", lambda: remembering(memory), caller=caller).again
+        assert not memory.admin.idempotency.once(
+            "a", b"tea", lambda: remembering(memory), caller=caller
+        ).again
     assert memory.list().memories[0].mentions == 2
 
 
 def test_one_name_does_not_stand_for_two_requests(memory: Engine) -> None:
-    memory.idempotency.once("a", b"tea", lambda: remembering(memory))
+    memory.admin.idempotency.once("a", b"tea", lambda: remembering(memory))
     with pytest.raises(InvalidArgument, match="not given to another request"):
-        memory.idempotency.once("a", b"coffee", lambda: remembering(memory, "Anna likes coffee"))
+        memory.admin.idempotency.once("a", b"coffee", lambda: remembering(memory, "Anna likes coffee"))
     assert len(memory.list().memories) == 1
 
 
@@ -70,27 +72,27 @@ def test_an_error_is_no_answer_and_undoes_what_came_before_it(memory: Engine) ->
         raise StoreUnavailable("the disk is full")
 
     with pytest.raises(StoreUnavailable):
-        memory.idempotency.once("a", b"tea", half)
+        memory.admin.idempotency.once("a", b"tea", half)
     assert memory.list().memories == ()
     assert Graph(memory).entities.list() == ()
     # The same numbers of changes are given out again, to other things: nothing may be known of the first.
     Graph(memory).entities.describe("Ben", type="person")
     memory.remember("Ben likes coffee")
     assert [known.entity.name for known in Graph(memory).entities.list()] == ["Ben"]
-    assert not memory.idempotency.once("a", b"tea", lambda: remembering(memory)).again
+    assert not memory.admin.idempotency.once("a", b"tea", lambda: remembering(memory)).again
 
 
 def test_a_recipe_that_was_never_saved_is_not_used(memory: Engine) -> None:
     def half() -> tuple[int, bytes]:
-        memory.recipes.save("mine", memory.recipes.get("fast").changed({"vector_weight": 0.1}))
-        memory.recipes.use("mine")
+        memory.admin.recipes.save("mine", memory.admin.recipes.get("fast").changed({"vector_weight": 0.1}))
+        memory.admin.recipes.use("mine")
         raise StoreUnavailable("the disk is full")
 
     with pytest.raises(StoreUnavailable):
-        memory.idempotency.once("a", b"recipe", half)
-    assert memory.recipes.get() is memory.recipe
+        memory.admin.idempotency.once("a", b"recipe", half)
+    assert memory.admin.recipes.get() is memory.recipe
     with pytest.raises(InvalidArgument, match="recipe"):
-        memory.recipes.get("mine")
+        memory.admin.recipes.get("mine")
 
 
 def test_a_recall_of_what_never_was_is_not_logged(memory: Engine) -> None:
@@ -103,49 +105,51 @@ def test_a_recall_of_what_never_was_is_not_logged(memory: Engine) -> None:
         raise KeyError
 
     with pytest.raises(KeyError):
-        memory.idempotency.once("1", b"x", work)
-    assert memory.feedback.recalls() == []
+        memory.admin.idempotency.once("1", b"x", work)
+    assert memory.admin.feedback.recalls() == []
 
     def outer() -> tuple[int, bytes]:
         with suppress(KeyError):
-            memory.idempotency.once("3", b"x", work)
+            memory.admin.idempotency.once("3", b"x", work)
         return 200, memory.recall("what tea does Anna prefer?").id.encode()
 
-    done = memory.idempotency.once("2", b"x", outer)
-    assert [(each.id.encode(), each.ids) for each in memory.feedback.recalls()] == [(done.body, ("tea",))]
+    done = memory.admin.idempotency.once("2", b"x", outer)
+    assert [(each.id.encode(), each.ids) for each in memory.admin.feedback.recalls()] == [
+        (done.body, ("tea",))
+    ]
 
 
 def test_an_answer_is_kept_for_a_day(memory: Engine, clock: Clock) -> None:
-    memory.idempotency.once("a", b"tea", lambda: remembering(memory))
+    memory.admin.idempotency.once("a", b"tea", lambda: remembering(memory))
     clock.now = START + RETENTION - timedelta(seconds=1)
-    assert memory.idempotency.once("a", b"tea", lambda: remembering(memory)).again
+    assert memory.admin.idempotency.once("a", b"tea", lambda: remembering(memory)).again
     clock.now = START + RETENTION
-    assert not memory.idempotency.once("a", b"tea", lambda: remembering(memory)).again
+    assert not memory.admin.idempotency.once("a", b"tea", lambda: remembering(memory)).again
     assert memory.list().memories[0].mentions == 2
 
 
 def test_a_purge_is_done_once_and_erases_answers_but_not_that_they_were_given(memory: Engine) -> None:
-    said = memory.idempotency.once("a", b"tea", lambda: remembering(memory)).body.decode()
+    said = memory.admin.idempotency.once("a", b"tea", lambda: remembering(memory)).body.decode()
 
     def purging() -> tuple[int, bytes]:
         memory.purge(said)
         return 200, b"gone"
 
-    assert memory.idempotency.once("b", b"purge", purging, apart=True) == IdempotentReply(
+    assert memory.admin.idempotency.once("b", b"purge", purging, apart=True) == IdempotentReply(
         200, b"gone", again=False
     )
-    assert memory.idempotency.once("b", b"purge", purging, apart=True) == IdempotentReply(
+    assert memory.admin.idempotency.once("b", b"purge", purging, apart=True) == IdempotentReply(
         200, b"gone", again=True
     )
     with pytest.raises(ReplyErased, match="a purge has erased its answer"):
-        memory.idempotency.once("a", b"tea", lambda: remembering(memory))
+        memory.admin.idempotency.once("a", b"tea", lambda: remembering(memory))
     assert memory.list(hidden=True).memories == ()
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "é", "x" * 201, None])
 def test_a_name_that_cannot_be_one_is_refused(memory: Engine, key: str) -> None:
     with pytest.raises(InvalidArgument, match="visible ASCII"):
-        memory.idempotency.once(key, b"", lambda: remembering(memory))
+        memory.admin.idempotency.once(key, b"", lambda: remembering(memory))
     assert memory.list().memories == ()
 
 
@@ -156,18 +160,20 @@ def test_the_log_of_recalls_is_written_first_unless_the_work_does_without(memory
     def logged() -> int:
         return len(memory.store.recalls.list("default"))
 
-    memory.idempotency.once("a", b"rum", lambda: remembering(memory, "Ben likes rum"), log_first=False)
+    memory.admin.idempotency.once("a", b"rum", lambda: remembering(memory, "Ben likes rum"), log_first=False)
     assert logged() == 0
 
     def reacting() -> tuple[int, bytes]:
-        return 201, memory.feedback.record(found.id, found.hits[0].memory.id, "click").memory_id.encode()
+        return 201, memory.admin.feedback.record(
+            found.id, found.hits[0].memory.id, "click"
+        ).memory_id.encode()
 
     with pytest.raises(RecallNotFound):
-        memory.idempotency.once("b", b"click", reacting, log_first=False)
-    assert not memory.idempotency.once("b", b"click", reacting).again
+        memory.admin.idempotency.once("b", b"click", reacting, log_first=False)
+    assert not memory.admin.idempotency.once("b", b"click", reacting).again
     assert logged() == 1
 
 
 def test_a_flag_is_a_flag(memory: Engine) -> None:
     with pytest.raises(InvalidArgument, match="log_first must be True or False, got 1"):
-        memory.idempotency.once("a", b"", lambda: remembering(memory), log_first=1)  # type: ignore[arg-type]
+        memory.admin.idempotency.once("a", b"", lambda: remembering(memory), log_first=1)  # type: ignore[arg-type]

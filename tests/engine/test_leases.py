@@ -73,19 +73,19 @@ def test_of_two_engines_one_maintains_and_the_other_is_told_who(
 
     def meanwhile(step: str, count: int) -> None:
         with pytest.raises(WorkUnderWay) as caught:
-            other.lifecycle.maintain()
+            other.admin.lifecycle.maintain()
         refused.append(str(caught.value))
         assert caught.value.until == clock.now + timedelta(seconds=60)
 
-    done = one.lifecycle.maintain(progress=meanwhile)
+    done = one.admin.lifecycle.maintain(progress=meanwhile)
     assert len(refused) == 4
     assert f"'maintain' of 'default' is being done by {caught_name()}" in refused[0]
     assert len(done.expired) == 4
     assert len(done.proposed) == 1
     assert one.store.leases.list() == []
-    again = other.lifecycle.maintain()
+    again = other.admin.lifecycle.maintain()
     assert (again.expired, again.proposed) == ((), ())
-    assert len(other.lifecycle.summaries()) == 1
+    assert len(other.admin.lifecycle.summaries()) == 1
 
 
 def caught_name() -> str:
@@ -97,10 +97,10 @@ def test_a_dry_run_and_another_namespace_are_in_nobodys_way(
 ) -> None:
     one, other = two
     with one.leases.hold("maintain", "default"):
-        assert len(other.lifecycle.maintain(dry_run=True).expired) == 4
-        assert other.lifecycle.maintain(namespace="acme").expired == ()
+        assert len(other.admin.lifecycle.maintain(dry_run=True).expired) == 4
+        assert other.admin.lifecycle.maintain(namespace="acme").expired == ()
         with pytest.raises(WorkUnderWay):
-            other.lifecycle.consolidate()
+            other.admin.lifecycle.consolidate()
 
 
 def test_a_worker_that_was_taken_over_writes_nothing_more(
@@ -112,15 +112,15 @@ def test_a_worker_that_was_taken_over_writes_nothing_more(
         if step == "demote":
             # So slow that another thinks it dead, and does all of it.
             clock.now += timedelta(seconds=61)
-            assert len(other.lifecycle.maintain().expired) == 4
+            assert len(other.admin.lifecycle.maintain().expired) == 4
 
     with pytest.raises(LeaseLost, match="'maintain' of 'default' was taken from"):
-        one.lifecycle.maintain(progress=slow)
-    assert len(other.lifecycle.summaries()) == 1
+        one.admin.lifecycle.maintain(progress=slow)
+    assert len(other.admin.lifecycle.summaries()) == 1
     assert other.store.leases.list() == []
     kinds = Counter(change.kind for change in other.store.changes(0, 1000))
     assert kinds["forget"] == 5  # four working memories, and the proposal that waits
-    assert one.lifecycle.maintain().expired == ()
+    assert one.admin.lifecycle.maintain().expired == ()
 
 
 def test_work_that_ran_out_of_time_goes_on_if_nobody_wanted_it(
@@ -129,7 +129,7 @@ def test_work_that_ran_out_of_time_goes_on_if_nobody_wanted_it(
     def slow(step: str, count: int) -> None:
         clock.now += timedelta(hours=1)
 
-    assert len(two[0].lifecycle.maintain(progress=slow).expired) == 4
+    assert len(two[0].admin.lifecycle.maintain(progress=slow).expired) == 4
 
 
 def test_a_progress_that_raises_gives_the_lease_back(two: tuple[memorata.Engine, memorata.Engine]) -> None:
@@ -137,9 +137,9 @@ def test_a_progress_that_raises_gives_the_lease_back(two: tuple[memorata.Engine,
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        two[0].lifecycle.maintain(progress=stop)
+        two[0].admin.lifecycle.maintain(progress=stop)
     assert two[1].store.leases.list() == []
-    two[1].lifecycle.maintain()
+    two[1].admin.lifecycle.maintain()
 
 
 def test_two_threads_of_one_engine_do_not_do_the_same(two: tuple[memorata.Engine, memorata.Engine]) -> None:
@@ -147,7 +147,7 @@ def test_two_threads_of_one_engine_do_not_do_the_same(two: tuple[memorata.Engine
 
     def other() -> None:
         try:
-            one.lifecycle.maintain()
+            one.admin.lifecycle.maintain()
         except WorkUnderWay as busy:
             found.append(busy)
 
@@ -156,7 +156,7 @@ def test_two_threads_of_one_engine_do_not_do_the_same(two: tuple[memorata.Engine
         thread.start()
         thread.join()
         # The thread that holds it may.
-        one.lifecycle.maintain()
+        one.admin.lifecycle.maintain()
     assert len(found) == 1
 
 
@@ -171,12 +171,12 @@ def test_a_lease_that_cannot_be_given_back_runs_out_by_itself(
 
     with monkeypatch.context() as patched:
         patched.setattr(LeaseStore, "release", gone)
-        assert len(two[0].lifecycle.maintain().expired) == 4
+        assert len(two[0].admin.lifecycle.maintain().expired) == 4
     assert "was not given back: the disk is away" in caplog.text
     with pytest.raises(WorkUnderWay):
-        two[1].lifecycle.maintain()
+        two[1].admin.lifecycle.maintain()
     clock.now += timedelta(seconds=60)
-    two[1].lifecycle.maintain()
+    two[1].admin.lifecycle.maintain()
 
 
 @pytest.mark.parametrize("at_the_end", [False, True])

@@ -24,7 +24,7 @@ def source() -> Iterator[Engine]:
 
 def test_a_copy_answers_as_what_it_was_made_from(source: Engine, tmp_path: Path) -> None:
     target = SqliteStore(tmp_path / "copy.db")
-    done = source.transfer.copy(target)
+    done = source.admin.transfer.copy(target)
     assert (done.memories, done.new, done.relations, done.differing) == (6, 6, 1, ())
     target.close()
     with memorata.open(tmp_path / "copy.db", embedder="lexical") as copied:
@@ -42,8 +42,8 @@ def test_what_was_said_again_and_then_corrected_is_copied_as_it_is() -> None:
         engine.remember("Anna lives in Paris.", id="paris")
         engine.remember("Anna lives in Rome.", id="again")
         assert engine.get("again").superseded_by == "rome"
-        engine.duplicates.resolve_contradiction("paris", "rome", contradicts=True, because="She moved.")
-        assert engine.transfer.copy(target).differing == ()
+        engine.admin.duplicates.resolve_contradiction("paris", "rome", contradicts=True, because="She moved.")
+        assert engine.admin.transfer.copy(target).differing == ()
     assert [each.id for each in target.page("default", None, 9, None, hidden=False).memories] == ["paris"]
     target.close()
 
@@ -60,21 +60,21 @@ def test_what_was_superseded_after_it_was_copied_is_caught_up_with() -> None:
         )
         engine.remember("Anna lives in Rome.", id="rome")
         engine.remember("Anna lives in Paris.", id="paris", duplicates="near")
-        assert engine.transfer.copy(target).differing == ()
-        engine.duplicates.resolve_contradiction("paris", "rome", contradicts=True, because="She moved.")
-        engine.duplicates.supersede(engine.duplicates.find().groups)
+        assert engine.admin.transfer.copy(target).differing == ()
+        engine.admin.duplicates.resolve_contradiction("paris", "rome", contradicts=True, because="She moved.")
+        engine.admin.duplicates.supersede(engine.admin.duplicates.find().groups)
         kept = {each.id for each in engine.list().memories}
         assert len(kept) == 2
-        assert (engine.transfer.copy(target).differing, current()) == ((), kept)
-        engine.duplicates.undo()
-        assert (engine.transfer.copy(target).differing, current()) == ((), {"a", "b", "paris"})
+        assert (engine.admin.transfer.copy(target).differing, current()) == ((), kept)
+        engine.admin.duplicates.undo()
+        assert (engine.admin.transfer.copy(target).differing, current()) == ((), {"a", "b", "paris"})
         rowed = engine.correct("a", "Bob rows.")
-        assert (engine.transfer.copy(target).differing, current()) == ((), {rowed.id, "b", "paris"})
+        assert (engine.admin.transfer.copy(target).differing, current()) == ((), {rowed.id, "b", "paris"})
         engine.purge("paris")
         # What is only in the target stays, with what it took the place of.
-        assert engine.transfer.copy(target).differing == ("default: rome",)
+        assert engine.admin.transfer.copy(target).differing == ("default: rome",)
         moved = engine.correct("rome", "Anna lives in Oslo.")
-        assert set(engine.transfer.copy(target).differing) == {"default: rome", f"default: {moved.id}"}
+        assert set(engine.admin.transfer.copy(target).differing) == {"default: rome", f"default: {moved.id}"}
         assert (target.get("default", ["rome"])[0].superseded_by, "paris" in current()) == ("paris", True)
     target.close()
 
@@ -84,21 +84,21 @@ def test_a_name_that_went_to_another_is_caught_up_with(source: Engine) -> None:
     Graph(source).entities.describe("Robert", aliases=["Bob"], type="person")
     Graph(source).entities.describe("Ben", type="boat")
     Graph(source).entities.merge("Robert", "Ben")
-    assert source.transfer.copy(target).differing == ()
+    assert source.admin.transfer.copy(target).differing == ()
     Graph(source).entities.describe("Robert", aliases=[])
     Graph(source).entities.describe("Bob", aliases=["Rob"], type="dog")
     Graph(source).entities.undo_merge("Ben")
     Graph(source).entities.merge("Bob", "Ben")
-    assert source.transfer.copy(target).differing == ()
+    assert source.admin.transfer.copy(target).differing == ()
     assert target.entities.list("default") == source.store.entities.list("default")
     target.close()
 
 
 def test_what_is_only_in_the_target_stays(source: Engine) -> None:
     target = SqliteStore(":memory:")
-    source.transfer.copy(target)
+    source.admin.transfer.copy(target)
     source.purge("m4")
-    assert source.transfer.copy(target).differing == ()
+    assert source.admin.transfer.copy(target).differing == ()
     assert sum(target.namespaces().values()) == 6
     target.close()
 
@@ -107,7 +107,7 @@ def test_a_store_without_vectors_of_its_own_is_copied_by_words(tmp_path: Path) -
     target = SqliteStore(":memory:")
     with memorata.open(":memory:", embedder=None) as engine:
         engine.remember("Anna had tea", id="a")
-        assert engine.transfer.copy(target).differing == ()
+        assert engine.admin.transfer.copy(target).differing == ()
     target.close()
 
 
@@ -118,5 +118,5 @@ def test_a_memory_is_not_copied_onto_itself(tmp_path: Path) -> None:
         again = SqliteStore(tmp_path / "linked.db")
         for target in (engine.store, again):
             with pytest.raises(InvalidArgument, match="target must be another database than the one to copy"):
-                engine.transfer.copy(target)
+                engine.admin.transfer.copy(target)
         again.close()

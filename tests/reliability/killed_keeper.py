@@ -20,9 +20,9 @@ def main(path: str, verb: str, namespace: str) -> None:
     with memorata.open(path, embedder="lexical", clock=lambda: NOW) as memory:
         say("begin")
         if verb == "maintain":
-            memory.lifecycle.maintain(namespace=namespace)
+            memory.admin.lifecycle.maintain(namespace=namespace)
         else:
-            memory.admin.purge_namespace(namespace)
+            memory.admin.namespaces.purge(namespace)
         say("end")
 
 

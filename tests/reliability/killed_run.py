@@ -15,8 +15,8 @@ def main(path: Path) -> None:
         sys.stdout.flush()
 
     with memorata.open(path, embedder="lexical", config={"duplicates": "off"}) as engine:
-        found = engine.duplicates.find()
-        engine.duplicates.supersede(found.groups, progress=told)
+        found = engine.admin.duplicates.find()
+        engine.admin.duplicates.supersede(found.groups, progress=told)
 
 
 if __name__ == "__main__":

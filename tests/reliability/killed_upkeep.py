@@ -47,7 +47,7 @@ def copy(folder: Path) -> None:
         memorata.open(folder / "work.db", embedder=OLD) as memory,
         closing(open_store(folder / "new.db")) as new,
     ):
-        assert not memory.transfer.copy(new).differing
+        assert not memory.admin.transfer.copy(new).differing
 
 
 def encrypt(folder: Path) -> None:

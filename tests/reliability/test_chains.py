@@ -120,8 +120,8 @@ def _step(memory: memorata.Engine, chains: Chains, chance: Random, now: datetime
         memory.store.duplicates.repeat(HERE, [Repeat(loser, winner, "near", "r", now, run=run)])
         chains.supersede(loser, winner, now)
         chains.notes.append((loser, winner, run))
-    elif what == "undo" and any(run.undone_at is None for run in memory.duplicates.runs()):
-        run = next(run.number for run in memory.duplicates.runs() if run.undone_at is None)
+    elif what == "undo" and any(run.undone_at is None for run in memory.admin.duplicates.runs()):
+        run = next(run.number for run in memory.admin.duplicates.runs() if run.undone_at is None)
         memory.store.duplicates.undo_run(HERE, run, now)
         chains.undo(run)
     elif what in ("begin", "end"):
@@ -171,5 +171,5 @@ def test_what_held_and_was_believed_is_what_a_plain_model_says(chance: Random) -
                     assert view.status.count == len(expected)
         assert memory.admin.check() == []
         target = SqliteStore(":memory:")
-        assert memory.transfer.copy(target).differing == ()
+        assert memory.admin.transfer.copy(target).differing == ()
         target.close()

@@ -24,14 +24,14 @@ def test_a_run_survives_being_killed(tmp_path: Path) -> None:
             process.kill()
         with memorata.open(path, embedder="lexical") as memory:
             assert memory.admin.check() == []
-            (run,) = memory.duplicates.runs()
+            (run,) = memory.admin.duplicates.runs()
             assert (run.finished_at, run.repeats % 2) == (None, 0)
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, timeout=300)
     with memorata.open(path, embedder="lexical") as memory:
-        (run,) = memory.duplicates.runs()
+        (run,) = memory.admin.duplicates.runs()
         assert run.finished_at is not None
         assert run.repeats == 2 * GROUPS
         assert len(memory.list(limit=100).memories) == GROUPS
-        assert len(memory.duplicates.undo().reinstated) == 2 * GROUPS
+        assert len(memory.admin.duplicates.undo().reinstated) == 2 * GROUPS
         assert {each.id: each.superseded_by for each in memory.store.export(None)} == before
         assert memory.admin.check() == []

@@ -56,7 +56,7 @@ def killed(path: Path, verb: str, namespace: str, after: float) -> bool:
 
 def settled(memory: memorata.Engine) -> None:
     """Keep in order until there is nothing left to do: a memory rises one tier a run."""
-    while any((report := memory.lifecycle.maintain()).promoted + report.demoted) or report.expired:
+    while any((report := memory.admin.lifecycle.maintain()).promoted + report.demoted) or report.expired:
         pass
 
 
@@ -95,7 +95,7 @@ def test_the_purge_of_a_namespace_killed_again_and_again_is_done_or_not_at_all(t
     with opened(path) as memory:
         memory.remember("Anna stays.", id="stays")
         started = time.perf_counter()
-        memory.admin.purge_namespace("zoo")
+        memory.admin.namespaces.purge("zoo")
         whole = time.perf_counter() - started
     for _ in range(KILLS):
         with opened(path) as memory:
@@ -110,7 +110,7 @@ def test_the_purge_of_a_namespace_killed_again_and_again_is_done_or_not_at_all(t
     assert interrupted, "otherwise nothing was killed"
     with opened(path) as memory:
         if "zoo" in memory.store.namespaces():
-            memory.admin.purge_namespace("zoo")
+            memory.admin.namespaces.purge("zoo")
         memory.store.vacuum()
         assert memory.store.namespaces() == {"default": 1}
     assert b"zebra" not in b"".join(each.read_bytes() for each in tmp_path.iterdir())

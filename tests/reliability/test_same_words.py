@@ -29,5 +29,5 @@ def test_one_is_first_and_the_others_repeat_it(tmp_path: Path) -> None:
             chain = memory.history(each.id)
             assert len(chain) == each.mentions
             assert {older.superseded_by for older in chain[:-1]} == {each.id}
-            assert len(memory.duplicates.repeats(each.id)) == each.mentions - 1
+            assert len(memory.admin.duplicates.repeats(each.id)) == each.mentions - 1
         assert memory.admin.check() == []

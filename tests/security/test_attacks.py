@@ -206,7 +206,7 @@ def test_a_purge_beside_busy_processes_is_finished_or_says_what_is_left(tmp_path
             for process in busy:
                 process.kill()
                 process.wait()
-        memory.lifecycle.maintain()
+        memory.admin.lifecycle.maintain()
         assert not memory.store.statistics()["unfinished_purge"]
         assert memory.admin.check() == []
     for left in tmp_path.glob("m.db*"):

@@ -230,7 +230,7 @@ def test_a_batch_is_marked_whatever_it_is_made_of(memory: Engine, verbatim: bool
     plain = {"id": "plain", "content": ORDER, "category": "profile", "source": {"speaker": "bash"}}
     cleared = {**plain, "id": "cleared", "untrusted": False}
     written = memory.remember_many([made, plain, cleared], verbatim=verbatim, duplicates="off")
-    (imported,) = memory.transfer.import_records([replace(made, id="imported")])
+    (imported,) = memory.admin.transfer.import_records([replace(made, id="imported")])
     for each in (*written, imported):
         assert_is_no_order(memory, each)
 
@@ -301,7 +301,7 @@ def test_a_tool_supersedes_nothing_that_the_user_said(memory: Engine) -> None:
     assert memory.get(said.id).superseded_by is None
     assert memory.get(said.id).mentions == 1
     assert again.id != said.id
-    assert said.id not in {noted.older for noted in memory.duplicates.contradictions()}
+    assert said.id not in {noted.older for noted in memory.admin.duplicates.contradictions()}
 
 
 def test_what_a_page_said_first_is_the_user_s_own_when_the_user_says_it(memory: Engine) -> None:

@@ -164,8 +164,12 @@ def test_what_only_repeats_comes_in_with_the_note_of_it(engine: memorata.Engine)
         said("new", "bob sails", created_at=AT, supersedes=["old"]),
     ]
     assert RecordWriter(engine).write(things) == {}
-    assert [(each.memory_id, each.kind) for each in engine.duplicates.repeats("tea")] == [("again", "near")]
-    assert [(each.memory_id, each.kind) for each in engine.duplicates.repeats("new")] == [("old", "exact")]
+    assert [(each.memory_id, each.kind) for each in engine.admin.duplicates.repeats("tea")] == [
+        ("again", "near")
+    ]
+    assert [(each.memory_id, each.kind) for each in engine.admin.duplicates.repeats("new")] == [
+        ("old", "exact")
+    ]
     (problem,) = RecordWriter(engine).write([said("x", "tea", superseded_at=AT, repeat="alike")]).values()
     assert "repeat must be one of" in str(problem)
     engine.purge("tea")

@@ -38,19 +38,19 @@ def test_an_import_is_undone_as_one_and_what_was_there_stays(memory: Engine, pur
     memory.remember("Written meanwhile.", id="meanwhile")
     importer.add([Record(5, {"id": "late", "content": "A later line."})])
     assert not importer.notes.problems
-    (done,) = memory.transfer.imports.list()
+    (done,) = memory.admin.transfer.imports.list()
     assert (done.id, done.source, done.memories, done.relations) == (importer.import_id, "a.jsonl", 2, 1)
-    shown = memory.transfer.imports.undo(done.id, dry_run=True)
+    shown = memory.admin.transfer.imports.undo(done.id, dry_run=True)
     assert shown.memories == {"acme": ("there",), "default": ("roses", "late")}
     assert visible(memory) == ["tea", "roses", "meanwhile", "late", "there"]
 
-    undone = memory.transfer.imports.undo(done.id, purge=purge)
+    undone = memory.admin.transfer.imports.undo(done.id, purge=purge)
     assert (undone.memories, undone.relations) == (shown.memories, 1)
     assert visible(memory) == ["tea", "meanwhile"]
     assert memory.store.relations.list("default") == []
-    assert memory.transfer.imports.list() == ()
+    assert memory.admin.transfer.imports.list() == ()
     with pytest.raises(InvalidArgument, match="was not undone"):
-        memory.transfer.imports.undo(done.id)
+        memory.admin.transfer.imports.undo(done.id)
     again = Importer(memory, batch="a.jsonl")
     again.add(RECORDS)
     assert again.counts.imported == (2 if purge else 0)
@@ -67,11 +67,11 @@ def test_two_imports_are_undone_apart_and_without_a_batch_none_is_noted(memory: 
         second.add([Record(1, {"id": f"b{number}", "content": f"Second {number}."})])
     Importer(memory).add([Record(1, {"id": "c", "content": "Captured."})])
     Importer(memory, batch="dry", dry_run=True).add([Record(1, {"content": "Not at all."})])
-    assert [(each.source, each.memories) for each in memory.transfer.imports.list()] == [
+    assert [(each.source, each.memories) for each in memory.admin.transfer.imports.list()] == [
         ("two", 3),
         ("one", 3),
     ]
     memory.purge("a1")
-    undone = memory.transfer.imports.undo(first.import_id)
+    undone = memory.admin.transfer.imports.undo(first.import_id)
     assert undone.memories == {"default": ("a0", "a2")}
     assert visible(memory) == ["tea", "b0", "b1", "b2", "c"]

@@ -33,29 +33,31 @@ def everything(memory: Engine, path: str) -> list[Memory]:
 
 
 def seen(memory: Engine, query: str, path: str) -> set[str]:
-    return {hit.memory.id for hit in memory.namespaces.recall(query, [path], inherit=True, min_confidence=0)}
+    return {
+        hit.memory.id for hit in memory.admin.namespaces.recall(query, [path], inherit=True, min_confidence=0)
+    }
 
 
 def test_links_are_seen_by_who_inherits_and_private_memories_are_not(memory: Engine) -> None:
     assert seen(memory, "what?", "acme/api") == {"go", "deploy"}
-    memory.namespaces.link("style", namespace="acme", filter={"category": "rule"})
+    memory.admin.namespaces.link("style", namespace="acme", filter={"category": "rule"})
     assert seen(memory, "what?", "acme/api") == {"go", "deploy", "indent"}
-    hit = memory.namespaces.recall("how to indent?", ["acme/api"], inherit=True).hits[0]
+    hit = memory.admin.namespaces.recall("how to indent?", ["acme/api"], inherit=True).hits[0]
     assert (hit.memory.namespace, hit.memory.id) == ("style", "indent")
-    memory.namespaces.link("style", namespace="acme")
+    memory.admin.namespaces.link("style", namespace="acme")
     assert seen(memory, "what?", "acme/api") == {"go", "deploy", "indent", "blue"}
     assert seen(memory, "what?", "acme") == {"deploy", "pay", "indent", "blue"}
-    assert [(each.namespace, each.filter) for each in memory.namespaces.links(namespace="acme")] == [
+    assert [(each.namespace, each.filter) for each in memory.admin.namespaces.links(namespace="acme")] == [
         ("style", None)
     ]
-    memory.namespaces.unlink("style", namespace="acme")
-    assert memory.namespaces.links(namespace="acme") == ()
+    memory.admin.namespaces.unlink("style", namespace="acme")
+    assert memory.admin.namespaces.links(namespace="acme") == ()
     assert seen(memory, "what?", "acme/api") == {"go", "deploy"}
 
 
 def test_a_filter_of_the_caller_holds_in_what_is_linked(memory: Engine) -> None:
-    memory.namespaces.link("style", namespace="acme/api")
-    found = memory.namespaces.recall(
+    memory.admin.namespaces.link("style", namespace="acme/api")
+    found = memory.admin.namespaces.recall(
         "what?", ["acme/api"], inherit=True, filter={"category": "rule"}, min_confidence=0
     )
     assert [hit.memory.id for hit in found] == ["indent"]
@@ -63,14 +65,14 @@ def test_a_filter_of_the_caller_holds_in_what_is_linked(memory: Engine) -> None:
 
 def test_links_of_what_is_linked_are_not_followed(memory: Engine) -> None:
     memory.remember("Never seen.", namespace="far", id="far")
-    memory.namespaces.link("far", namespace="style")
-    memory.namespaces.link("style", namespace="acme/api")
-    memory.namespaces.link("acme/api", namespace="style")
+    memory.admin.namespaces.link("far", namespace="style")
+    memory.admin.namespaces.link("style", namespace="acme/api")
+    memory.admin.namespaces.link("acme/api", namespace="style")
     assert "far" not in seen(memory, "what?", "acme/api")
 
 
 def test_who_may_not_read_a_namespace_is_told_that_it_is_left_out(memory: Engine) -> None:
-    result = memory.namespaces.recall(
+    result = memory.admin.namespaces.recall(
         "what?", ["acme/api"], inherit=True, allows=lambda path: path == "acme/api", min_confidence=0
     )
     assert {hit.memory.id for hit in result} == {"go"}
@@ -79,11 +81,11 @@ def test_who_may_not_read_a_namespace_is_told_that_it_is_left_out(memory: Engine
 
 def test_links_are_checked(memory: Engine) -> None:
     with pytest.raises(InvalidArgument, match="another namespace"):
-        memory.namespaces.link("acme", namespace="acme")
+        memory.admin.namespaces.link("acme", namespace="acme")
     with pytest.raises(InvalidArgument, match="filter"):
-        memory.namespaces.link("style", namespace="acme", filter={"colour": 1})
+        memory.admin.namespaces.link("style", namespace="acme", filter={"colour": 1})
     with pytest.raises(InvalidArgument, match="is linked to"):
-        memory.namespaces.unlink("style", namespace="acme")
+        memory.admin.namespaces.unlink("style", namespace="acme")
 
 
 def test_a_namespace_moves_with_all_that_it_holds(memory: Engine) -> None:
@@ -91,16 +93,16 @@ def test_a_namespace_moves_with_all_that_it_holds(memory: Engine) -> None:
     memory.correct(old.id, "Anna works in Bergen.", namespace="acme")
     Graph(memory).entities.relate("Anna", "knows", "Bob", namespace="acme")
     Graph(memory).entities.describe("Anna", aliases=["Annie"], namespace="acme")
-    recipe = memory.recipes.get("balanced").changed({"vector_weight": 0.3})
-    memory.recipes.save("mine", recipe, namespace="acme")
-    memory.recipes.use("mine", namespace="acme")
-    memory.namespaces.link("acme/api", namespace="style")
-    memory.namespaces.link("style", namespace="acme")
+    recipe = memory.admin.recipes.get("balanced").changed({"vector_weight": 0.3})
+    memory.admin.recipes.save("mine", recipe, namespace="acme")
+    memory.admin.recipes.use("mine", namespace="acme")
+    memory.admin.namespaces.link("acme/api", namespace="style")
+    memory.admin.namespaces.link("style", namespace="acme")
     asked = memory.recall("where does Anna work?", namespace="acme")
     before, below = everything(memory, "acme"), everything(memory, "acme/api")
     relations = Graph(memory).entities.relations("Annie", namespace="acme")
 
-    moved = memory.namespaces.move("acme", "beta/deep")
+    moved = memory.admin.namespaces.move("acme", "beta/deep")
     assert moved == {"acme": "beta/deep", "acme/api": "beta/deep/api"}
     assert set(memory.store.namespaces()) == {"style", "beta/deep", "beta/deep/api"}
     assert everything(memory, "beta/deep") == before
@@ -109,8 +111,8 @@ def test_a_namespace_moves_with_all_that_it_holds(memory: Engine) -> None:
     assert [(hit.memory.id, hit.score) for hit in again] == [(hit.memory.id, hit.score) for hit in asked]
     assert again.recipe == asked.recipe == "mine"
     assert Graph(memory).entities.relations("Annie", namespace="beta/deep") == relations
-    assert [each.namespace for each in memory.namespaces.links(namespace="style")] == ["beta/deep/api"]
-    assert [each.namespace for each in memory.namespaces.links(namespace="beta/deep")] == ["style"]
+    assert [each.namespace for each in memory.admin.namespaces.links(namespace="style")] == ["beta/deep/api"]
+    assert [each.namespace for each in memory.admin.namespaces.links(namespace="beta/deep")] == ["style"]
     assert memory.list(namespace="acme", hidden=True).memories == ()
     assert memory.recall("where does Anna work?", namespace="acme").hits == ()
     memory.remember("A new beginning.", namespace="acme")
@@ -123,8 +125,8 @@ def test_a_namespace_moves_with_all_that_it_holds(memory: Engine) -> None:
 
 def test_a_namespace_can_move_back(memory: Engine) -> None:
     before = everything(memory, "style")
-    memory.namespaces.move("style", "other")
-    memory.namespaces.move("other", "style")
+    memory.admin.namespaces.move("style", "other")
+    memory.admin.namespaces.move("other", "style")
     assert everything(memory, "style") == before
     assert memory.recall("how to indent?", namespace="style").hits[0].memory.id == "indent"
     assert memory.admin.check() == []
@@ -138,12 +140,12 @@ def test_a_namespace_moves_alone_or_not_at_all(memory: Engine) -> None:
         ("nobody", "somebody", "one that there is"),
     ):
         with pytest.raises(InvalidArgument, match=message):
-            memory.namespaces.move(source, target)
+            memory.admin.namespaces.move(source, target)
     memory.remember("In the way.", namespace="beta/api")
     with pytest.raises(InvalidArgument, match="nothing was written to"):
-        memory.namespaces.move("acme", "beta")
+        memory.admin.namespaces.move("acme", "beta")
     assert set(memory.store.namespaces()) == {"acme", "acme/api", "style", "beta/api"}
-    assert memory.namespaces.move("acme", "beta", below=False) == {"acme": "beta"}
+    assert memory.admin.namespaces.move("acme", "beta", below=False) == {"acme": "beta"}
     assert set(memory.store.namespaces()) == {"beta", "acme/api", "style", "beta/api"}
 
 
@@ -153,12 +155,12 @@ def test_a_split_moves_what_passes_and_what_belongs_to_it(memory: Engine) -> Non
     memory.remember("Anna works in Bergen.", namespace="acme")
     Graph(memory).entities.relate("Anna", "knows", "Bob", memory=new.id, namespace="acme")
     Graph(memory).entities.describe("Anna", type="person", namespace="acme")
-    wanted = memory.namespaces.split({"tags": "hr"}, "acme/people", namespace="acme", dry_run=True)
+    wanted = memory.admin.namespaces.split({"tags": "hr"}, "acme/people", namespace="acme", dry_run=True)
     assert set(wanted) >= {old.id, new.id}
     before = [each for each in everything(memory, "acme") if each.id in wanted]
     asked = memory.recall("where does Anna work?", namespace="acme").hits[0].memory.id
 
-    assert memory.namespaces.split({"tags": "hr"}, "acme/people", namespace="acme") == wanted
+    assert memory.admin.namespaces.split({"tags": "hr"}, "acme/people", namespace="acme") == wanted
     assert everything(memory, "acme/people") == before
     found = memory.recall("where does Anna work?", namespace="acme/people").hits[0].memory
     assert (found.id, found.embedder != "") == (asked, True)
@@ -176,11 +178,11 @@ def test_what_was_logged_goes_where_all_that_it_showed_goes(memory: Engine) -> N
     assert [hit.memory.id for hit in alone] == ["indent"]
     both = memory.recall("four spaces blue colour", namespace="style", min_confidence=0)
     assert {hit.memory.id for hit in both} == {"indent", "blue"}
-    memory.feedback.record(alone.id, "indent", "thumbs", namespace="style")
-    memory.feedback.record(both.id, "blue", "thumbs", "down", namespace="style")
+    memory.admin.feedback.record(alone.id, "indent", "thumbs", namespace="style")
+    memory.admin.feedback.record(both.id, "blue", "thumbs", "down", namespace="style")
     memory.recall_log.flush()
     before = {each.id: each for each in memory.store.recalls.list("style")}
-    memory.namespaces.split({"category": "rule"}, "rules", namespace="style")
+    memory.admin.namespaces.split({"category": "rule"}, "rules", namespace="style")
 
     (moved,) = memory.store.recalls.list("rules")
     assert (moved.id, moved.query, moved.at, moved.ids) == (alone.id, "four spaces", NOW, ("indent",))
@@ -198,15 +200,15 @@ def test_what_was_logged_goes_where_all_that_it_showed_goes(memory: Engine) -> N
 def test_a_split_moves_all_or_nothing(memory: Engine) -> None:
     memory.remember("Another one.", namespace="other", id="blue")
     with pytest.raises(InvalidArgument, match="without a memory blue"):
-        memory.namespaces.split({"id": {"exists": True}}, "other", namespace="style")
+        memory.admin.namespaces.split({"id": {"exists": True}}, "other", namespace="style")
     for filter_, target, message in (
         ({}, "new", "at least one condition"),
         ({"category": "rule"}, "style", "another namespace"),
     ):
         with pytest.raises(InvalidArgument, match=message):
-            memory.namespaces.split(filter_, target, namespace="style")
+            memory.admin.namespaces.split(filter_, target, namespace="style")
     assert len(everything(memory, "style")) == 2
-    assert memory.namespaces.split({"category": "none"}, "new", namespace="style") == ()
-    assert memory.namespaces.split({"category": "rule"}, "other", namespace="style") == ("indent",)
+    assert memory.admin.namespaces.split({"category": "none"}, "new", namespace="style") == ()
+    assert memory.admin.namespaces.split({"category": "rule"}, "other", namespace="style") == ("indent",)
     assert {each.id for each in everything(memory, "other")} == {"blue", "indent"}
     assert memory.recall("four spaces", namespace="other").hits[0].memory.id == "indent"

@@ -339,19 +339,19 @@ def test_a_relation_holds_while_its_words_are_current_in_what_its_memory_repeats
 
     first, again = memory.remember("They met.", created_at=NOW - DAY), memory.remember("they met")
     Graph(memory).entities.relate("Anna", "knows", "Ben", memory=first.id)
-    groups = memory.duplicates.find(strategy="keep_most_recent").groups
-    run = memory.duplicates.supersede(groups, strategy="keep_most_recent")
+    groups = memory.admin.duplicates.find(strategy="keep_most_recent").groups
+    run = memory.admin.duplicates.supersede(groups, strategy="keep_most_recent")
     assert memory.get(first.id).superseded_by == again.id
     assert holds()
     memory.forget(again.id)
     assert not holds()
     memory.restore(again.id)
     assert holds()
-    memory.duplicates.undo(run.number)
+    memory.admin.duplicates.undo(run.number)
     memory.forget(again.id)
     assert holds()
     memory.restore(again.id)
-    memory.duplicates.supersede(groups, strategy="keep_most_recent")
+    memory.admin.duplicates.supersede(groups, strategy="keep_most_recent")
     memory.correct(again.id, "They never met.")
     assert not holds()
 
@@ -446,11 +446,11 @@ def test_what_was_said_in_a_block_that_was_undone_never_was(memory: Engine) -> N
     def block() -> None:
         with memory.store.together():
             Graph(memory).entities.describe("Dora", aliases=["D"])
-            memory.recipes.save("mine", memory.recipe)
+            memory.admin.recipes.save("mine", memory.recipe)
             memory.remember("It is later.", id="gone", entities=["Dora"], place=here)
             assert [each.entity.name for each in Graph(memory).entities.list()] == ["Anna", "Dora"]
             assert [each.memory.id for each in Graph(memory).near(0, 0)] == ["gone"]
-            assert memory.recipes.get("mine").name == "mine"
+            assert memory.admin.recipes.get("mine").name == "mine"
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -463,4 +463,4 @@ def test_what_was_said_in_a_block_that_was_undone_never_was(memory: Engine) -> N
     with pytest.raises(EntityNotFound):
         Graph(memory).entities.get("D")
     with pytest.raises(InvalidArgument):
-        memory.recipes.get("mine")
+        memory.admin.recipes.get("mine")

@@ -30,8 +30,8 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
             memory.remember(f"Oil the {topic}", id=f"answer{number}", source=Source(speaker="assistant"))
         for number, topic in enumerate(TOPICS):
             found = memory.recall(f"what about the {topic}?")
-            memory.feedback.record(found.id, f"answer{number}", "thumbs", "up")
-            memory.feedback.record(found.id, f"note{number}", "thumbs", "down")
+            memory.admin.feedback.record(found.id, f"answer{number}", "thumbs", "up")
+            memory.admin.feedback.record(found.id, f"note{number}", "thumbs", "down")
     return path
 
 

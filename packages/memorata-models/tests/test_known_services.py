@@ -133,7 +133,7 @@ def test_a_copy_takes_the_length_along(ollama: Any, memory: Callable[..., Engine
     target = SqliteStore(tmp_path / "copy.db")
     with memory(dimension=32) as opened:
         opened.admin.reembed()
-        opened.transfer.copy(target)
+        opened.admin.transfer.copy(target)
     assert target.setting(DIMENSION) == "32"
     target.close()
 

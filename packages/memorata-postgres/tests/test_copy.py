@@ -62,15 +62,15 @@ def asked(where: Any) -> list[tuple[str, float]]:
 def test_a_file_goes_to_a_server_and_back(
     file: Engine, store: PostgresStore, used: str, tmp_path: Path
 ) -> None:
-    there = file.transfer.copy(store)
+    there = file.admin.transfer.copy(store)
     assert (there.namespaces, there.memories, there.new, there.differing) == (2, 32, 32, ())
     assert (there.entities, there.relations) == (3, 1)
-    again = file.transfer.copy(store)
+    again = file.admin.transfer.copy(store)
     assert (again.new, again.changed, again.checksum, again.differing) == (0, 0, there.checksum, ())
     back = SqliteStore(tmp_path / "back.db")
     with memorata.open(used, embedder="lexical", clock=lambda: NOW) as server:
         assert server.admin.check() == []
-        home = server.transfer.copy(back)
+        home = server.admin.transfer.copy(back)
         assert server.store.count_waiting() == 0
     assert (home.new, home.differing) == (32, ())
     back.close()
@@ -88,9 +88,9 @@ def test_a_copy_that_was_interrupted_goes_on_where_it_was(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        file.transfer.copy(store, progress=stop)
+        file.admin.transfer.copy(store, progress=stop)
     assert sum(store.namespaces().values()) == 21
-    rest = file.transfer.copy(store)
+    rest = file.admin.transfer.copy(store)
     assert (rest.new, rest.differing) == (11, ())
 
 
@@ -111,7 +111,7 @@ def test_what_changes_meanwhile_is_caught_up(
     def meanwhile(done: int) -> None:
         next(changes, lambda: None)()
 
-    done = file.transfer.copy(store, progress=meanwhile)
+    done = file.admin.transfer.copy(store, progress=meanwhile)
     assert done.differing == ()
     assert done.memories == 34
     assert store.get("default", ["m1"])[0].tags == ("changed",)
@@ -121,17 +121,17 @@ def test_what_changes_meanwhile_is_caught_up(
 def test_a_target_that_reads_words_in_another_way_is_refused(file: Engine, store: PostgresStore) -> None:
     store.remember_setting("analyser", "plain")
     with pytest.raises(InvalidArgument, match="a store whose analyser is 'snowball', and not 'plain'"):
-        file.transfer.copy(store)
+        file.admin.transfer.copy(store)
 
 
 def test_what_differs_after_all_is_said(
     file: Engine, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file.transfer.copy(store)
+    file.admin.transfer.copy(store)
     monkeypatch.setattr(copying, "_pass", lambda *given: (0, 0))
     file.forget("m7")
     file.remember("Not copied.", id="left")
-    assert file.transfer.copy(store).differing == ("default: m7", "default: left")
+    assert file.admin.transfer.copy(store).differing == ("default: m7", "default: left")
 
 
 def test_the_command_copies_and_tells(

@@ -53,7 +53,7 @@ def test_everyday_verbs_go_to_one_server_each(memory: memorata.Engine, server_st
         paris = memory.correct(rome.id, "Anna lives in Paris.", namespace=namespace)
         result = memory.recall("Where does Anna live?", namespace=namespace)
         assert result.hits[0].content == "Anna lives in Paris."
-        memory.feedback.record(result.id, paris.id, "thumbs", "up", namespace=namespace)
+        memory.admin.feedback.record(result.id, paris.id, "thumbs", "up", namespace=namespace)
         memory.forget(paris.id, namespace=namespace)
         memory.restore(paris.id, namespace=namespace)
     after = server_store.statistics()

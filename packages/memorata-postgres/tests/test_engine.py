@@ -96,8 +96,8 @@ def test_the_other_verbs_answer_alike(both: tuple[Engine, Engine]) -> None:
     assert Graph(other).entities.list() == Graph(one).entities.list()
     assert len(Graph(other).paths("Tom").paths) == len(Graph(one).paths("Tom").paths) > 0
     assert (
-        [each.memory_id for each in other.duplicates.repeats("f1")]
-        == [each.memory_id for each in one.duplicates.repeats("f1")]
+        [each.memory_id for each in other.admin.duplicates.repeats("f1")]
+        == [each.memory_id for each in one.admin.duplicates.repeats("f1")]
         == ["again"]
     )
     assert other.admin.check() == one.admin.check() == []
@@ -221,8 +221,8 @@ def test_a_verb_whose_connection_ends_in_the_middle_is_done_all_the_same(
     verbs: dict[str, Callable[[Engine], Any]] = {
         "remember": lambda engine: engine.remember("Anna is allergic to walnuts and to hazelnuts.").mentions,
         "recall": lambda engine: contents(engine.recall(QUESTIONS[0])),
-        "confirm": lambda engine: engine.lifecycle.confirm("f1"),
-        "pin": lambda engine: engine.lifecycle.pin("f1", "f3"),
+        "confirm": lambda engine: engine.admin.lifecycle.confirm("f1"),
+        "pin": lambda engine: engine.admin.lifecycle.pin("f1", "f3"),
         "correct": lambda engine: engine.correct("f3", "Zoë sold the red bicycle.").supersedes,
         "timeline": lambda engine: [each.content for each in Graph(engine).timeline("Tom")],
     }

@@ -92,7 +92,7 @@ def test_two_servers_that_maintain_at_once_do_it_once(store: PostgresStore, used
     def work(engine: Engine) -> None:
         ready.wait()
         try:
-            done.append(engine.lifecycle.maintain(progress=wait))
+            done.append(engine.admin.lifecycle.maintain(progress=wait))
         except WorkUnderWay as error:
             busy.append(error)
             refused.set()
@@ -118,7 +118,7 @@ def test_two_servers_that_maintain_at_once_do_it_once(store: PostgresStore, used
         assert len(done) == 1
         assert len(busy) == 1
         assert len(done[0].expired) == 4
-        assert len(one.lifecycle.summaries()) == len(done[0].proposed)
+        assert len(one.admin.lifecycle.summaries()) == len(done[0].proposed)
         assert store.leases.list() == []
 
 

@@ -146,7 +146,7 @@ class Chance:
             "restore": lambda engine: engine.restore(id_, namespace=space),
             "purge": lambda engine: engine.purge(id_, namespace=space),
             "change": lambda engine: engine.update(id_, namespace=space, **more),
-            "confirm": lambda engine: engine.lifecycle.confirm(id_, namespace=space),
+            "confirm": lambda engine: engine.admin.lifecycle.confirm(id_, namespace=space),
             "history": lambda engine: engine.history(id_, namespace=space),
             "relate": lambda engine: Graph(engine).entities.relate(person, "knows", "Ben", namespace=space),
             "describe": lambda engine: Graph(engine).entities.describe(
@@ -157,7 +157,7 @@ class Chance:
                 person, as_of=options.get("when", PRESENT).as_of, namespace=space
             ),
             "near": lambda engine: Graph(engine).near(52.5, 13.4, namespace=space),
-            "contradictions": lambda engine: engine.duplicates.contradictions(namespace=space),
+            "contradictions": lambda engine: engine.admin.duplicates.contradictions(namespace=space),
             "list": lambda engine: (
                 engine.list(filter=options.get("filter"), hidden=True, namespace=space).memories
             ),

@@ -120,7 +120,7 @@ def test_nothing_that_is_asked_or_written_walks_over_a_table(
         with sent.by("log of recalls"):
             memory.recall_log.flush()
         with sent.by("feedback"):
-            memory.feedback.record(result.id, result.hits[0].memory.id, "click")
+            memory.admin.feedback.record(result.id, result.hits[0].memory.id, "click")
         with sent.by("correct"):
             second = memory.correct(first.id, "Bruno plays go with Anna.")
         with sent.by("update"):

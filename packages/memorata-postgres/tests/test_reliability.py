@@ -71,7 +71,7 @@ def test_one_request_that_reaches_two_servers_at_once_is_carried_out_once(
             time.sleep(0.3)
             return 201, b"done"
 
-        answers.append(engine.idempotency.once("7f3a", b"digest", work, caller="client"))
+        answers.append(engine.admin.idempotency.once("7f3a", b"digest", work, caller="client"))
 
     with memorata.open(used, embedder="lexical") as one, memorata.open(used, embedder="lexical") as other:
         first, second = (threading.Thread(target=ask, args=(engine,)) for engine in (one, other))

@@ -169,7 +169,7 @@ def test_other_verbs_wait_for_the_server_a_few_times_too(wire: Wire) -> None:
             memory.recall_log.flush()
             shown = result.hits[0].memory.id
             verbs: dict[str, Callable[[], object]] = {
-                "feedback": partial(memory.feedback.record, result.id, shown, "click"),
+                "feedback": partial(memory.admin.feedback.record, result.id, shown, "click"),
                 "`correct`": partial(memory.correct, known.pop(), f"Dora reads book {number}"),
                 "`forget`": partial(memory.forget, known.pop()),
                 "`get`": partial(memory.get, known[0]),

@@ -31,7 +31,7 @@ def add(
             raise InvalidArgument("VALUE", value, "a whole number from 1 to 5")
         parsed = int(value)
     with session.memory() as engine:
-        recorded = engine.feedback.record(
+        recorded = engine.admin.feedback.record(
             recall_id_of(engine, recall), memory_of(engine, id).id, kind, parsed
         )
     rating = "" if recorded.rating is None else f" {recorded.rating}"
@@ -53,8 +53,8 @@ def log(session: Session, limit: options.Limit = 20, since: options.Since = None
     from memorata.service.codec import logged_recall_json
 
     with session.memory() as engine:
-        recalls = engine.feedback.recalls(limit=limit, since=since)
-        judged = {reaction.feedback.recall_id for reaction in engine.feedback.list()}
+        recalls = engine.admin.feedback.recalls(limit=limit, since=since)
+        judged = {reaction.feedback.recall_id for reaction in engine.admin.feedback.list()}
     rows = [{**logged_recall_json(recall), "judged": recall.id in judged} for recall in recalls]
     shorter = short_id if session.output.terminal else str
     cells = [
@@ -80,5 +80,5 @@ def log(session: Session, limit: options.Limit = 20, since: options.Since = None
 def _apply(session: Session, verb: str, ids: list[str], key: str, done: str) -> None:
     with session.memory() as engine:
         whole_ids = ids_of(engine, ids)
-        getattr(engine.lifecycle, verb)(*whole_ids)
+        getattr(engine.admin.lifecycle, verb)(*whole_ids)
     session.output.changed(key, whole_ids, done)

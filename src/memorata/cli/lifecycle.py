@@ -48,7 +48,9 @@ def maintain(
                 output.say(f"{path}: {step} {count:,}")
 
             try:
-                reports.append(engine.lifecycle.maintain(dry_run=dry_run, namespace=path, progress=advance))
+                reports.append(
+                    engine.admin.lifecycle.maintain(dry_run=dry_run, namespace=path, progress=advance)
+                )
             except WorkUnderWay as busy:
                 if not all_namespaces:
                     raise
@@ -82,12 +84,14 @@ def consolidate(
     with session.memory(embed=True) as engine:
         accepted = ids_of(engine, accept)
         rejected = ids_of(engine, reject)
-        engine.lifecycle.accept_summary(*accepted)
-        engine.lifecycle.reject_summary(*rejected)
+        engine.admin.lifecycle.accept_summary(*accepted)
+        engine.admin.lifecycle.reject_summary(*rejected)
         proposed: tuple[Proposal, ...] = ()
         if not accepted and not rejected:
-            proposed = engine.lifecycle.consolidate(dry_run=dry_run, writer=_writer(session, model, address))
-        waiting = proposed if dry_run else engine.lifecycle.summaries()
+            proposed = engine.admin.lifecycle.consolidate(
+                dry_run=dry_run, writer=_writer(session, model, address)
+            )
+        waiting = proposed if dry_run else engine.admin.lifecycle.summaries()
     if output.json:
         decided = {"accepted": accepted, "rejected": rejected, "proposed": len(proposed)}
         output.data({**decided, "waiting": list(map(summary_json, waiting))})
@@ -163,7 +167,7 @@ def duplicates(
             _undo(session, engine, run)
             return
         with progress(session.output) as advance:
-            groups = engine.duplicates.find(
+            groups = engine.admin.duplicates.find(
                 strategy=strategy, method=method, paraphrases=paraphrases, progress=advance
             )
         if not session.output.json:
@@ -171,7 +175,7 @@ def duplicates(
         done = None
         if apply and groups.groups:
             with progress(session.output) as advance:
-                done = engine.duplicates.supersede(groups.groups, strategy=strategy, progress=advance)
+                done = engine.admin.duplicates.supersede(groups.groups, strategy=strategy, progress=advance)
         _report(session.output, groups, done, limit, paraphrases=paraphrases, apply=apply)
 
 
@@ -198,22 +202,22 @@ def contradictions(
     with session.memory() as engine:
         newer = None if id is None else memory_of(engine, id).id
         if undo and newer is not None:
-            current = engine.duplicates.reinstate(newer)
+            current = engine.admin.duplicates.reinstate(newer)
             session.output.result({"reinstated": [current.id]}, f"reinstated {current.id}")
             return
         older = accept if accept is not None else reject
         pairs: tuple[Contradiction, ...]
         if newer is not None and older is not None:
             older, how = memory_of(engine, older).id, {"because": because or "", "by": "command line"}
-            resolve = engine.duplicates.resolve_contradiction
+            resolve = engine.admin.duplicates.resolve_contradiction
             pairs = (resolve(newer, older, contradicts=accept is not None, **how),)
         elif model is not None:
             from memorata.engine.roles import open_judge
 
             judge = open_judge(f"chat:{model}@{address}", session.api_key)
-            pairs = engine.duplicates.resolve_contradictions(judge, by=f"chat:{model}")
+            pairs = engine.admin.duplicates.resolve_contradictions(judge, by=f"chat:{model}")
         else:
-            pairs = engine.duplicates.contradictions(newer, resolved=all)
+            pairs = engine.admin.duplicates.contradictions(newer, resolved=all)
         _show_contradictions(session.output, engine, pairs)
 
 
@@ -253,17 +257,17 @@ def _report(
 
 def _undo(session: Session, engine: Engine, run: int | None) -> None:
     output = session.output
-    if run is None and all(earlier.undone_at for earlier in engine.duplicates.runs()):
+    if run is None and all(earlier.undone_at for earlier in engine.admin.duplicates.runs()):
         output.result({"reinstated": [], "left": []})
         session.leave(NOT_FOUND, "There is no run to undo.")
-    undone = engine.duplicates.undo(run)
+    undone = engine.admin.duplicates.undo(run)
     stay = f"{len(undone.left):,} stay superseded: what they repeat has been corrected since"
     reinstated = f"reinstated {memories(len(undone.reinstated))}"
     output.result(undone, reinstated, notes=[stay if undone.left else ""])
 
 
 def _show_runs(session: Session, engine: Engine) -> None:
-    runs = engine.duplicates.runs()
+    runs = engine.admin.duplicates.runs()
     lines = []
     for run in runs:
         state = "undone" if run.undone_at else "done" if run.finished_at else "interrupted"

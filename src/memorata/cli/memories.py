@@ -150,7 +150,7 @@ def show(session: Session, ids: MemoryIds) -> None:
     with session.memory() as engine:
         shown = [memory_of(engine, id_) for id_ in ids]
         reasons = hidden_reasons(engine, shown)
-        confidences = [engine.lifecycle.confidence_of(memory) for memory in shown]
+        confidences = [engine.admin.lifecycle.confidence_of(memory) for memory in shown]
         if output.json:
             output.data(_rows(engine, shown, reasons))
             return
@@ -331,7 +331,7 @@ def _report_duplicates(session: Session, engine: Engine, memory: Memory) -> None
     if memory.mentions > 1:
         command = f"memorata history {short_id(memory.id)}"
         session.output.say(f"It was said before, {memory.mentions:,} times by now; {command} shows them")
-    hints = [hint for hint in engine.duplicates.contradictions(memory.id) if hint.newer == memory.id]
+    hints = [hint for hint in engine.admin.duplicates.contradictions(memory.id) if hint.newer == memory.id]
     for hint in hints[:_MAX_CONTRADICTIONS]:
         older = one_line(engine.get(hint.older).content, _EXCERPT_LENGTH)
         session.output.say(f"It may contradict “{older}”: {hint.reason}")
@@ -344,7 +344,7 @@ def _rows(engine: Engine, shown: Sequence[Memory], reasons: dict[str, str]) -> l
 
     return [
         memory_json(memory)
-        | {"hidden": reasons.get(memory.id), "confidence_now": engine.lifecycle.confidence_of(memory)}
+        | {"hidden": reasons.get(memory.id), "confidence_now": engine.admin.lifecycle.confidence_of(memory)}
         for memory in shown
     ]
 

@@ -41,7 +41,7 @@ def purge(
         question = f"Remove the namespace {namespace_path} and its {memories(count)}?"
         if not session.confirm(question, yes=yes):
             return
-        removed = engine.admin.purge_namespace(namespace_path)
+        removed = engine.admin.namespaces.purge(namespace_path)
     session.output.result(
         {"namespace": namespace_path, "memories": removed},
         f"Removed {namespace_path} and its {memories(removed)}.",
@@ -51,7 +51,7 @@ def purge(
 def link(session: Session, linked: Linked, filter: options.Filter = None) -> None:
     """Let this namespace inherit from another: recall --inherit sees it."""
     with session.memory(create=True) as engine:
-        link_ = engine.namespaces.link(linked, filter=filter)
+        link_ = engine.admin.namespaces.link(linked, filter=filter)
         text = f"{engine.namespace} sees {link_.namespace} where it is asked with --inherit."
     session.output.result({"namespace": link_.namespace, "filter": link_.filter}, text)
 
@@ -59,14 +59,14 @@ def link(session: Session, linked: Linked, filter: options.Filter = None) -> Non
 def unlink(session: Session, linked: Linked) -> None:
     """Take a link back."""
     with session.memory() as engine:
-        engine.namespaces.unlink(linked)
+        engine.admin.namespaces.unlink(linked)
     session.output.result({"unlinked": linked}, f"{linked} is no longer linked.")
 
 
 def links(session: Session) -> None:
     """List what this namespace is linked to."""
     with session.memory() as engine:
-        linked = engine.namespaces.links()
+        linked = engine.admin.namespaces.links()
     rows = [{"namespace": link.namespace, "filter": link.filter} for link in linked]
     session.output.result({"links": rows}, *(link.namespace for link in linked))
     if not linked:
@@ -81,7 +81,7 @@ def move(
 ) -> None:
     """Give a namespace another path, with everything in it and below it, all or nothing."""
     with session.memory() as engine:
-        moved = engine.namespaces.move(namespace_path, to, below=not alone)
+        moved = engine.admin.namespaces.move(namespace_path, to, below=not alone)
     session.output.result({"moved": moved}, *(f"{old} → {new}" for old, new in moved.items()))
 
 
@@ -90,6 +90,6 @@ def split(session: Session, to: To, filter: options.Filter = None, dry_run: opti
     if filter is None:
         raise NotGiven("--filter", "to tell which memories go")
     with session.memory() as engine:
-        moved = engine.namespaces.split(filter, to, dry_run=dry_run)
+        moved = engine.admin.namespaces.split(filter, to, dry_run=dry_run)
     key, verb = ("would_move", "Would move") if dry_run else ("moved", "Moved")
     session.output.changed(key, moved, verb)

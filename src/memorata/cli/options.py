@@ -203,9 +203,9 @@ def recipe_of(engine: Engine, option: str, name: str | None) -> Recipe:
     from memorata.engine.recipes import RECIPES
 
     if name is not None and name not in RECIPES:
-        saved = [recipe.recipe.name for recipe in engine.recipes.list()]
+        saved = [recipe.recipe.name for recipe in engine.admin.recipes.list()]
         one_of(option, name, (*RECIPES, *saved))
-    return engine.recipes.get(name)
+    return engine.admin.recipes.get(name)
 
 
 def memory_of(engine: Engine, part: str) -> Memory:
@@ -232,7 +232,7 @@ def recall_id_of(engine: Engine, part: str) -> str:
     """Return the id of a logged recall: `part` itself, or the only one of the latest that contains it."""
     if not _MIN_ID_PART <= len(part) < _RECALL_ID_LENGTH:
         return part
-    matches = [recall.id for recall in engine.feedback.recalls(limit=_MAX_RECALLS) if part in recall.id]
+    matches = [recall.id for recall in engine.admin.feedback.recalls(limit=_MAX_RECALLS) if part in recall.id]
     if len(matches) > 1:
         raise _ambiguous("RECALL", part, matches)
     return matches[0] if matches else part

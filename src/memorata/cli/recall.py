@@ -131,7 +131,7 @@ def recall(
             changes.setdefault("samples", _SAMPLES)
         arguments["parameters"] = changes
         if namespaces or inherit:
-            result = engine.namespaces.recall(
+            result = engine.admin.namespaces.recall(
                 namespaces=namespaces or [engine.namespace],
                 inherit=inherit,
                 **recall_arguments(text, arguments),
@@ -326,7 +326,7 @@ def recipes(
     saved = {}
     if session.settings.db.exists():
         with session.memory() as engine:
-            saved = {record.recipe.name: record for record in engine.recipes.list()}
+            saved = {record.recipe.name: record for record in engine.admin.recipes.list()}
     if name is not None:
         by_name = {**RECIPES, **{key: record.recipe for key, record in saved.items()}}
         _show_recipe(session, by_name[options.one_of("NAME", name, tuple(by_name))], saved.get(name))
@@ -349,8 +349,8 @@ def _change_recipe(session: Session, verb: str, name: str | None) -> None:
     from memorata.service.codec import recipe_json
 
     with session.memory() as engine:
-        changed = engine.recipes.use(name) if verb == "use" else engine.recipes.rollback(name)
-        in_use = engine.recipes.get().name
+        changed = engine.admin.recipes.use(name) if verb == "use" else engine.admin.recipes.rollback(name)
+        in_use = engine.admin.recipes.get().name
     session.output.result({"recipe": recipe_json(changed), "in_use": in_use}, f"in use: {in_use}")
 
 

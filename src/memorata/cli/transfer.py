@@ -88,12 +88,12 @@ def _past(session: Session, words: list[str], *, purge: bool, dry_run: bool) -> 
     if len(ids) != (verb == _UNDO):
         raise InvalidArgument("FILE", " ".join(words), "import list, or import undo ID; ./undo for a file")
     with session.memory() as engine:
-        past = engine.transfer.imports.list()
+        past = engine.admin.transfer.imports.list()
         if verb == _LIST:
             lines = [f"{run.id}\t{run.at:%Y-%m-%d %H:%M}\t{run.memories}\t{run.source}" for run in past]
             output.result({"imports": past}, *lines)
             return
-        undone = engine.transfer.imports.undo(ids[0], purge=purge, dry_run=dry_run)
+        undone = engine.admin.transfer.imports.undo(ids[0], purge=purge, dry_run=dry_run)
     undone_ids = [id_ for ids_ in undone.memories.values() for id_ in ids_]
     key, done = ("purged", "Removed") if purge else ("forgotten", "Forgot")
     if dry_run:
@@ -158,7 +158,9 @@ def copy(
         raise InvalidArgument("TO", target, "another database than FROM")
     source = Settings(db=origin, namespace=settings.namespace, embedder=settings.embedder)
     with source.open(must_exist=True) as engine, closing(open_store(Settings(db=target).db)) as store:
-        copied = engine.transfer.copy(store, progress=lambda count: output.say(f"{count} memories compared"))
+        copied = engine.admin.transfer.copy(
+            store, progress=lambda count: output.say(f"{count} memories compared")
+        )
     state = "the same on both sides" if not copied.differing else f"{len(copied.differing)} differ"
     line = f"{memories(copied.memories)}, {copied.new} new, {copied.changed} changed: {state}"
     output.result(copied, line, notes=(f"differs: {id_}" for id_ in copied.differing[:_MAX_PROBLEMS]))

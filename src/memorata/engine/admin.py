@@ -1,4 +1,4 @@
-"""The facet `admin`: checks, statistics, vectors and indexes, backups, namespaces and API keys.
+"""The work of operators: checks, statistics, vectors, backups, API keys, and the facets of rarer subjects.
 
 A memory whose embedder failed is stored and waits; one that another embedder measured waits as well, for
 vectors of two models are never compared. Both are embedded here in batches, one transaction each, so that a
@@ -36,7 +36,16 @@ from memorata.store.entries import Change
 from memorata.store.memory.embedding import Embedded
 
 if TYPE_CHECKING:
-    from memorata.engine.access import ApiKeys
+    from memorata.engine.access import ApiKeys, Idempotency
+    from memorata.engine.duplicates import DuplicateGroups
+    from memorata.engine.feedback import FeedbackLog
+    from memorata.engine.lifecycle import Lifecycle
+    from memorata.engine.namespaces import Namespaces
+    from memorata.engine.recall.log import RecallLog
+    from memorata.engine.recall.result import RecallResult
+    from memorata.engine.saved_recipes import Recipes
+    from memorata.engine.transfer import Transfer
+    from memorata.engine.write.writer import Writer
 
 BATCH: Final = 256
 """How many memories are embedded and written in one transaction."""
@@ -89,13 +98,78 @@ class Reembedding:
 
 
 class Admin:
-    """The facet `admin` of an engine."""
+    """The work of operators: what is rarer than the verbs of :class:`~memorata.Engine`.
 
-    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, purge: Purge) -> None:
+    Its own methods check, copy and tend the store. `recipes`, `feedback`, `lifecycle`, `duplicates`,
+    `namespaces`, `transfer` and `idempotency` hold the methods of a subject each.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        embedding: CurrentEmbedder,
+        writer: Writer,
+        purge: Purge,
+        recipes: Recipes,
+        recall_log: RecallLog,
+        recall: Callable[..., RecallResult],
+        forget: Callable[[], None],
+    ) -> None:
+        self.recipes = recipes
         self._runtime = runtime
         self._store = runtime.store
         self._embedding = embedding
+        self._writer = writer
         self._purge = purge
+        self._recall_log = recall_log
+        self._recall = recall
+        self._forget = forget
+
+    # Each is loaded when it is first used: a process that recalls starts sooner.
+
+    @cached_property
+    def duplicates(self) -> DuplicateGroups:
+        """Duplicates and contradictions: find, supersede, undo, resolve, …."""
+        from memorata.engine.duplicates import DuplicateGroups
+
+        return DuplicateGroups(self._runtime, self._embedding, self._writer)
+
+    @cached_property
+    def feedback(self) -> FeedbackLog:
+        """Feedback on hits, and the log of recalls: record, recalls, list."""
+        from memorata.engine.feedback import FeedbackLog
+
+        return FeedbackLog(self._runtime, self._recall_log)
+
+    @cached_property
+    def idempotency(self) -> Idempotency:
+        """Requests that are carried out once, however often they are sent: `once`."""
+        from memorata.engine.access import Idempotency
+
+        return Idempotency(self._runtime, self._recall_log)
+
+    @cached_property
+    def lifecycle(self) -> Lifecycle:
+        """The life of memories: maintain, consolidate, mark_used, confirm, …."""
+        from memorata.engine.consolidation import Consolidation
+        from memorata.engine.lifecycle import Lifecycle
+
+        consolidation = Consolidation(self._runtime, self._embedding, self._writer)
+        return Lifecycle(self._runtime, self._writer, consolidation)
+
+    @cached_property
+    def namespaces(self) -> Namespaces:
+        """Several namespaces: list, recall from them at once, link, move, split, purge."""
+        from memorata.engine.namespaces import Namespaces
+
+        return Namespaces(self._runtime, self._purge, self._forget, self._recall)
+
+    @cached_property
+    def transfer(self) -> Transfer:
+        """Import of records, export, and copies of a whole memory."""
+        from memorata.engine.transfer import Transfer
+
+        return Transfer(self._runtime, self._embedding, self._writer, self._purge)
 
     def check(self, *, repair: bool = False) -> list[str]:
         """Return what is wrong with the store, in words; with `repair`, rebuild what is derived."""
@@ -137,10 +211,6 @@ class Admin:
         """Return how much is in the store and how large it is."""
         return self._store.statistics()
 
-    def namespaces(self) -> Mapping[str, int]:
-        """Return every namespace and how many memories it has."""
-        return self._store.namespaces()
-
     def changes(self, since: int = 0, limit: int = 1_000) -> Sequence[Change]:
         """Return entries of the change feed after number `since`, oldest first, `limit` at most."""
         return self._store.changes(checks.whole("since", since), checks.whole("limit", limit))
@@ -152,14 +222,6 @@ class Admin:
     def vacuum(self) -> None:
         """Write the store anew: give back space, and erase every trace of what was purged."""
         self._store.vacuum()
-
-    def purge_namespace(self, namespace: str) -> int:
-        """Remove a namespace for good: its memories, names, relations, logs, and its own name.
-
-        Those below it (``acme/alice`` below ``acme``) stay. Returns how many memories it had. As after
-        :meth:`Engine.purge` the file is written anew, which takes time in proportion to its size.
-        """
-        return self._purge.namespace(namespace)
 
     @cached_property
     def keys(self) -> ApiKeys:

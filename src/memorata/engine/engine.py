@@ -6,43 +6,170 @@ store, query, recipe and clock give the same hits in the same order.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
+from datetime import datetime
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
+from memorata.embed.port import Embedder, Reranker
+from memorata.engine.admin import Admin
 from memorata.engine.briefing import SECTIONS, Briefing, Section, brief
-from memorata.engine.parts import Parts
+from memorata.engine.embedding import CurrentEmbedder, EmbedderRetry
+from memorata.engine.recall.log import Logging, RecallLog
 from memorata.engine.recall.query import Request, parsed_filter
+from memorata.engine.recall.recaller import Recalls
 from memorata.engine.recall.result import RecallResult
 from memorata.engine.recipes import Recipe
-from memorata.engine.rules import DedupeMode
-from memorata.engine.write.purge import checked_ids, matching, selected
-from memorata.engine.write.writer import MemoryKeys
+from memorata.engine.rules import DedupeMode, DedupeRules, LifecycleRules
+from memorata.engine.runtime import LEASE_SECONDS, Runtime, utc_now
+from memorata.engine.saved_recipes import Recipes
+from memorata.engine.write.drafts import Drafts
+from memorata.engine.write.names import NameIndex
+from memorata.engine.write.purge import Purge, checked_ids, matching, selected
+from memorata.engine.write.terms import dated
+from memorata.engine.write.writer import MemoryKeys, Writer
 from memorata.model import checks
-from memorata.model.checks import memory_id
+from memorata.model.checks import DEFAULT_NAMESPACE, memory_id
 from memorata.model.errors import NotGiven
 from memorata.model.memory import Memory
 from memorata.model.query import PRESENT, Query, When
 from memorata.store.entries import Page
+from memorata.store.store import Store
+from memorata.text.analysers import Analyser
+from memorata.text.dates import AnchorExtractor, RuleAnchors
+from memorata.text.entities import EntityExtractor
+from memorata.text.queries import QueryClassifier, RuleClassifier
 from memorata.text.tokens import folded
 
 if TYPE_CHECKING:
-    from memorata.engine.namespaces import Namespaces
+    pass
+
+if TYPE_CHECKING:
+    from memorata.embed.token_table import TokenTable
+    from memorata.engine.consolidation import Writer as SummaryWriter
 
 # The engine has a verb called list; inside its class the type goes by this name.
 _Memories: TypeAlias = list[Memory]
 
 
-class Engine(Parts):
+class Engine:
     """Memory: remember, recall, correct, forget.
 
     Made by :func:`memorata.open`; close it, or use it in a ``with`` statement.
 
-    Everyday verbs are its own; the rest are in facets: `duplicates`, `lifecycle`,
-    `recipes`, `feedback`, `namespaces`, `transfer`, `admin` and `idempotency`. The clock and
-    the source of randomness are arguments; the others are those of :func:`memorata.open`.
+    Everyday verbs are its own; the work of operators is in `admin`. The clock and the source of randomness
+    are arguments; the others are those of :func:`memorata.open`.
     """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        analyser: Analyser,
+        *,
+        recipe: Recipe | str = "balanced",
+        namespace: str = DEFAULT_NAMESPACE,
+        clock: Callable[[], datetime] = utc_now,
+        random_bits: Callable[[int], int] = secrets.randbits,
+        classifier: QueryClassifier | None = None,
+        anchors: AnchorExtractor | None = None,
+        reranker: Reranker | None = None,
+        extractor: EntityExtractor | None = None,
+        read_dates: bool = True,
+        redact: bool = False,
+        life: LifecycleRules | Mapping[str, Any] | None = None,
+        duplicates: str = "near",
+        dedupe: DedupeRules | Mapping[str, Any] | None = None,
+        notes: Sequence[str] = (),
+        logging: Logging | None = None,
+        specification: str | None = None,
+        lease_seconds: float = LEASE_SECONDS,
+        absent: EmbedderRetry | None = None,
+        tables: Sequence[TokenTable] = (),
+        summaries: SummaryWriter | None = None,
+    ) -> None:
+        self.store = store
+        self.analyser = analyser
+        self.extractor = extractor
+        self.summaries = summaries
+        self.dedupe_mode = DedupeMode.of(duplicates)
+        rules = LifecycleRules.of(life), DedupeRules.of(dedupe)
+        names = NameIndex(store, extractor)
+        self.runtime = runtime = Runtime(
+            store, analyser, clock, namespace, *rules, lease_seconds, names, redact
+        )
+        self.leases = runtime.leases
+        self._recipes = Recipes(runtime, recipe)
+        self.recipe = self._recipes.default
+        mentioned = None if extractor is None else names.mentioned_by_all
+        drafts = Drafts(
+            clock, random_bits, mentioned, dated if read_dates else None, redact, is_person=names.is_person
+        )
+        log_settings = Logging() if logging is None else logging
+        self.recall_log = RecallLog(store, log_settings, random_bits, runtime.clean_text)
+        self._embedding = CurrentEmbedder(store, embedder, specification, absent, notes)
+        self._writer = Writer(runtime, self._embedding, drafts, names)
+        self._recalls = Recalls(
+            runtime,
+            self._embedding,
+            RuleClassifier() if classifier is None else classifier,
+            reranker,
+            RuleAnchors() if anchors is None else anchors,
+            tables,
+        )
+        self._purge = Purge(runtime, self._before_purge)
+        if embedder is not None:
+            store.use_embedder(embedder.name, embedder.dimension)
+        self._embedding.notes = (*self._embedding.notes, *self.admin.notes)
+
+    @cached_property
+    def admin(self) -> Admin:
+        """What operators do: check, back up, re-embed, and facets of rarer subjects."""
+        return Admin(
+            self.runtime,
+            self._embedding,
+            self._writer,
+            self._purge,
+            self._recipes,
+            self.recall_log,
+            self.recall,
+            self._forget_names,
+        )
+
+    def scope(self, namespace: str | None = None, *, via: str | None = None) -> Self:
+        """Return this memory bound to a namespace.
+
+        It shares everything with this one, and is closed with it.
+
+        Parameters
+        ----------
+        namespace
+            The namespace of calls that name none; None for the one of this memory.
+        via
+            The interface that `source.via` of new memories names; None for the one of this memory.
+
+        Examples
+        --------
+        >>> import memorata
+        >>> with memorata.open(":memory:", embedder=None) as memory:
+        ...     anna = memory.scope("acme/anna", via="proxy")
+        ...     tea = anna.remember("Anna prefers tea.")
+        ...     tea.namespace, tea.source.via, memory.namespace
+        ('acme/anna', 'proxy', 'default')
+        """
+        path, drafts = self.runtime.path(namespace), self._writer.drafts
+        interface = drafts.via if via is None else checks.writable("via", via)
+        if (path, interface) == (self.namespace, drafts.via):
+            return self
+        view = copy(self)
+        view.__dict__.pop("admin", None)
+        view.runtime = self.runtime.scope(path)
+        view._recipes = self._recipes.scope(view.runtime)
+        view._writer = self._writer.with_source_via(interface)
+        return view
 
     def remember(
         self,
@@ -336,7 +463,7 @@ class Engine(Parts):
         now = self.now() if when.now is None else checks.zoned_instant("now", when.now)
 
         def run() -> tuple[Request, RecallResult]:
-            chosen = self.recipes.get(recipe, namespace=namespace)
+            chosen = self._recipes.get(recipe, namespace=namespace)
             if min_confidence is not None:
                 checks.probability("min_confidence", min_confidence)
                 chosen = replace(
@@ -359,13 +486,6 @@ class Engine(Parts):
         request, result = self.store.attempt(run)[0]
         self.recall_log.note(request, result)
         return result
-
-    @cached_property
-    def namespaces(self) -> Namespaces:
-        """Several namespaces: recall from them at once, link, move and split them."""
-        from memorata.engine.namespaces import Namespaces
-
-        return Namespaces(self.runtime, self._purge, self._forget_names, self.recall, self.admin.namespaces)
 
     def forget(
         self,
@@ -422,3 +542,59 @@ class Engine(Parts):
             selection = matching(self.store, path, selection, hidden=True)
         erased = map(folded, checks.texts("names", tuple(names)))
         return tuple(self._purge.memories(path, selection, erased, dry_run=dry_run))
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """What measures meaning; None for words alone, or while it is unavailable."""
+        return self._embedding.embedder
+
+    @embedder.setter
+    def embedder(self, embedder: Embedder | None) -> None:
+        self._embedding.embedder = embedder
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """What reorders the best hits of recipes that ask for it, or None."""
+        return self._recalls.reranker
+
+    @reranker.setter
+    def reranker(self, reranker: Reranker | None) -> None:
+        self._recalls = replace(self._recalls, reranker=reranker)
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of calls that name none."""
+        return self.runtime.namespace
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes for the user about how this was opened."""
+        return self._embedding.notes
+
+    @notes.setter
+    def notes(self, notes: tuple[str, ...]) -> None:
+        self._embedding.notes = notes
+
+    def now(self) -> datetime:
+        """Return the time, by the engine's clock."""
+        return self.runtime.clock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.recall_log.close()
+        self.leases.release_all()
+        self.store.close()
+
+    def _forget_names(self) -> None:
+        self.runtime.names.clear()
+        self._recipes.forget()
+
+    def _before_purge(self) -> None:
+        self.recall_log.flush()
+        self._recipes.forget()

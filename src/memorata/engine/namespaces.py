@@ -8,9 +8,9 @@ no access by itself: over HTTP a key must allow every namespace that is touched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from memorata._frozen import frozen
 from memorata.engine.recall.federation import expanded, recall_across
@@ -28,6 +28,10 @@ from memorata.store.filters import parse
 
 LINK: Final = "link"
 """The kind of saved setting that a link is; its name is the path of the linked namespace."""
+
+
+# The facet has a verb called list; inside its class the type goes by this name.
+_Memories: TypeAlias = list[Memory]
 
 
 @frozen
@@ -48,14 +52,24 @@ class Namespaces:
         purge: Purge,
         forget: Callable[[], None],
         recall: Callable[..., RecallResult],
-        existing: Callable[[], Iterable[str]],
     ) -> None:
         self._runtime = runtime
         self._recall = recall
-        self._existing = existing
         self._store = runtime.store
         self._purge = purge
         self._forget = forget
+
+    def list(self) -> Mapping[str, int]:
+        """Return every namespace and how many memories it has."""
+        return self._store.namespaces()
+
+    def purge(self, namespace: str) -> int:
+        """Remove a namespace for good: its memories, names, relations, logs, and its own name.
+
+        Those below it (``acme/alice`` below ``acme``) stay. Returns how many memories it had. As after
+        :meth:`Engine.purge` the file is written anew, which takes time in proportion to its size.
+        """
+        return self._purge.namespace(namespace)
 
     def recall(
         self,
@@ -93,7 +107,7 @@ class Namespaces:
         >>> with memorata.open(":memory:", embedder="lexical") as memory:
         ...     _ = memory.remember("The team deploys on Fridays.", namespace="acme")
         ...     _ = memory.remember("The api is written in Go.", namespace="acme/api")
-        ...     result = memory.namespaces.recall("when do we deploy?", ["acme/api"], inherit=True)
+        ...     result = memory.admin.namespaces.recall("when do we deploy?", ["acme/api"], inherit=True)
         ...     result.hits[0].memory.namespace
         'acme'
         """
@@ -103,7 +117,7 @@ class Namespaces:
             raise InvalidArgument("sessions", True, "False where several namespaces are searched")
         paths = expanded(
             namespaces,
-            self._existing,
+            self._store.namespaces,
             inherit=checks.flag("inherit", inherit),
             links=lambda path: self.links(namespace=path),
         )
@@ -126,8 +140,8 @@ class Namespaces:
         >>> import memorata
         >>> with memorata.open(":memory:", embedder="lexical") as memory:
         ...     _ = memory.remember("Indent with four spaces.", namespace="style")
-        ...     _ = memory.namespaces.link("style", namespace="acme/api")
-        ...     result = memory.namespaces.recall("how to indent?", ["acme/api"], inherit=True)
+        ...     _ = memory.admin.namespaces.link("style", namespace="acme/api")
+        ...     result = memory.admin.namespaces.recall("how to indent?", ["acme/api"], inherit=True)
         ...     [(hit.memory.namespace, hit.memory.content) for hit in result]
         [('style', 'Indent with four spaces.')]
         """
@@ -244,7 +258,7 @@ class Namespaces:
         self._forget()
         return moved
 
-    def _chosen(self, path: str, filter: Mapping[str, Any], condition: Any) -> list[Memory]:  # noqa: ANN401
+    def _chosen(self, path: str, filter: Mapping[str, Any], condition: Any) -> _Memories:  # noqa: ANN401
         """Return what passes a filter, and what cannot be without it, in the order of adding."""
         if not filter:
             raise InvalidArgument("filter", filter, "at least one condition; move moves a whole namespace")
@@ -265,7 +279,7 @@ class Namespaces:
             chosen.update(waiting)
         return [memory for id_, memory in memories.items() if id_ in chosen]
 
-    def _transplant(self, path: str, target: str, memories: list[Memory]) -> None:
+    def _transplant(self, path: str, target: str, memories: _Memories) -> None:
         """Write memories of one namespace into another, and remove them where they were."""
         if not memories:
             return

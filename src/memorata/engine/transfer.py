@@ -449,8 +449,8 @@ class Imports:
         >>> from memorata.service.transfer import Importer
         >>> with memorata.open(":memory:", embedder="lexical") as memory:
         ...     Importer(memory, batch="notes").add([Record(1, {"content": "Anna likes tea."})])
-        ...     (done,) = memory.transfer.imports.list()
-        ...     undone = memory.transfer.imports.undo(done.id)
+        ...     (done,) = memory.admin.transfer.imports.list()
+        ...     undone = memory.admin.transfer.imports.undo(done.id)
         ...     done.source, done.memories, len(memory.list().memories)
         ('notes', 1, 0)
         """

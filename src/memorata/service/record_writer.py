@@ -127,7 +127,7 @@ class RecordWriter:
             declared = declaration.declared
             if new and self._batch is not None and isinstance(declared, Relation):
                 path = self._namespace or declaration.namespace or self._engine.namespace
-                self._engine.transfer.imports.note_relation(self._id(), self._batch, path)
+                self._engine.admin.transfer.imports.note_relation(self._id(), self._batch, path)
         if isinstance(declaration.declared, EntityRecord):
             self.counts.entities += new
             self.counts.known_entities += not new
@@ -204,7 +204,7 @@ class RecordWriter:
 
         def add() -> list[Memory]:
             if hidden or any(draft.exported for draft in new):
-                return self._engine.transfer.import_records(memories, hidden=hidden)
+                return self._engine.admin.transfer.import_records(memories, hidden=hidden)
             return self._engine.remember_many(memories, verbatim=True)
 
         if self._batch is None or not memories:
@@ -213,11 +213,11 @@ class RecordWriter:
         meaning = Embedding(self._engine.embedder, self._engine.store)
         with embedded_before(meaning, memories), self._engine.store.together():
             added = add()
-            self._engine.transfer.imports.note(self._id(), self._batch, added)
+            self._engine.admin.transfer.imports.note(self._id(), self._batch, added)
         return len(added)
 
     def _id(self) -> str:
-        self.import_id = self.import_id or self._engine.transfer.imports.begin()
+        self.import_id = self.import_id or self._engine.admin.transfer.imports.begin()
         return self.import_id
 
     def _hidden(self, draft: _Draft) -> list[Hidden]:

@@ -55,33 +55,33 @@ def test_a_decision_supersedes_and_is_kept_with_its_reason(
     memory: Engine, clock: Clock, cities: tuple[Memory, Memory]
 ) -> None:
     old, new = cities
-    decided = memory.duplicates.resolve_contradiction(
+    decided = memory.admin.duplicates.resolve_contradiction(
         new.id, old.id, contradicts=True, because="she said so", by="Bob"
     )
     assert (decided.verdict, decided.decided_by, decided.decided_at) == ("contradicts", "Bob", clock.now)
     was = memory.get(old.id)
     assert (was.superseded_by, was.valid_to) == (new.id, new.created_at)
-    assert memory.duplicates.contradictions() == ()
-    assert memory.duplicates.contradictions(old.id, resolved=True) == (decided,)
+    assert memory.admin.duplicates.contradictions() == ()
+    assert memory.admin.duplicates.contradictions(old.id, resolved=True) == (decided,)
     assert [each.id for each in memory.history(new.id)] == [old.id, new.id]
     with pytest.raises(InvalidArgument):
-        memory.duplicates.resolve_contradiction(new.id, old.id, contradicts=False, because="no")
+        memory.admin.duplicates.resolve_contradiction(new.id, old.id, contradicts=False, because="no")
 
 
 def test_both_may_be_true(memory: Engine, cities: tuple[Memory, Memory]) -> None:
     old, new = cities
-    memory.duplicates.resolve_contradiction(new.id, old.id, contradicts=False, because="two homes")
+    memory.admin.duplicates.resolve_contradiction(new.id, old.id, contradicts=False, because="two homes")
     assert memory.get(old.id).superseded_by is None
-    assert memory.duplicates.contradictions() == ()
+    assert memory.admin.duplicates.contradictions() == ()
 
 
 def test_a_judge_decides_what_it_can_tell(memory: Engine, cities: tuple[Memory, Memory]) -> None:
     old, new = cities
     unsure = Judge((None, "who knows"))
-    assert memory.duplicates.resolve_contradictions(unsure, by="somebody") == ()
+    assert memory.admin.duplicates.resolve_contradictions(unsure, by="somebody") == ()
     assert unsure.asked == [("Anna lives in Rome", "Anna moved to Paris")]
-    assert len(memory.duplicates.contradictions()) == 1
-    (decided,) = memory.duplicates.resolve_contradictions(Judge((True, "one city")), by="somebody")
+    assert len(memory.admin.duplicates.contradictions()) == 1
+    (decided,) = memory.admin.duplicates.resolve_contradictions(Judge((True, "one city")), by="somebody")
     assert (decided.decided_by, decided.decided_because) == ("somebody", "one city")
     assert memory.get(old.id).superseded_by == new.id
 
@@ -90,33 +90,33 @@ def test_a_judge_does_not_touch_what_is_pinned_or_has_changed(
     memory: Engine, cities: tuple[Memory, Memory]
 ) -> None:
     old, new = cities
-    memory.lifecycle.pin(old.id)
-    assert memory.duplicates.resolve_contradictions(Judge((True, "one city")), by="somebody") == ()
-    memory.lifecycle.unpin(old.id)
+    memory.admin.lifecycle.pin(old.id)
+    assert memory.admin.duplicates.resolve_contradictions(Judge((True, "one city")), by="somebody") == ()
+    memory.admin.lifecycle.unpin(old.id)
 
     class Slow(Judge):
         def __call__(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[tuple[bool | None, str]]:
             memory.forget(new.id)
             return super().__call__(pairs)
 
-    assert memory.duplicates.resolve_contradictions(Slow((True, "one city")), by="somebody") == ()
+    assert memory.admin.duplicates.resolve_contradictions(Slow((True, "one city")), by="somebody") == ()
     assert memory.get(old.id).superseded_by is None
 
 
 def test_bad_arguments_are_refused(memory: Engine, cities: tuple[Memory, Memory]) -> None:
     old, new = cities
     for call in (
-        lambda: memory.duplicates.resolve_contradiction(new.id, old.id, contradicts=1, because="x"),  # type: ignore[arg-type]
-        lambda: memory.duplicates.resolve_contradiction(new.id, old.id, contradicts=True, because=" "),
-        lambda: memory.duplicates.resolve_contradiction(old.id, new.id, contradicts=True, because="x"),
-        lambda: memory.duplicates.resolve_contradictions("judge", by="somebody"),  # type: ignore[arg-type]
-        lambda: memory.duplicates.resolve_contradictions(Judge(), by="somebody", limit=-1),
-        lambda: memory.duplicates.contradictions(resolved=1),  # type: ignore[arg-type]
+        lambda: memory.admin.duplicates.resolve_contradiction(new.id, old.id, contradicts=1, because="x"),  # type: ignore[arg-type]
+        lambda: memory.admin.duplicates.resolve_contradiction(new.id, old.id, contradicts=True, because=" "),
+        lambda: memory.admin.duplicates.resolve_contradiction(old.id, new.id, contradicts=True, because="x"),
+        lambda: memory.admin.duplicates.resolve_contradictions("judge", by="somebody"),  # type: ignore[arg-type]
+        lambda: memory.admin.duplicates.resolve_contradictions(Judge(), by="somebody", limit=-1),
+        lambda: memory.admin.duplicates.contradictions(resolved=1),  # type: ignore[arg-type]
     ):
         with pytest.raises(InvalidArgument):
             call()
     with pytest.raises(MemoryNotFound):
-        memory.duplicates.contradictions("nobody")
+        memory.admin.duplicates.contradictions("nobody")
 
 
 def test_a_correction_closes_the_old_one_when_the_new_one_began(memory: Engine, clock: Clock) -> None:

@@ -43,7 +43,7 @@ def memory(tmp_path: Path) -> Iterator[Engine]:
 
 def test_a_proposal_names_its_sources_and_is_hidden(memory: Engine) -> None:
     before = memory.list(hidden=True).memories
-    (proposal,) = memory.lifecycle.consolidate()
+    (proposal,) = memory.admin.lifecycle.consolidate()
     summary = memory.get(proposal.summary.id)
     assert proposal.sources == ("t0", "t1", "t2", "t3") == tuple(summary.metadata[SUMMARY_OF])
     assert summary.content.startswith("In short, 4 memories of 2026-04-17 to 2026-04-20:\n- ")
@@ -54,7 +54,7 @@ def test_a_proposal_names_its_sources_and_is_hidden(memory: Engine) -> None:
     assert summary.metadata["summarised_by"] == "sentences"
     assert summary.id not in [hit.memory.id for hit in memory.recall("Anna green tea")]
     assert memory.list().memories == tuple(each for each in before if each.id != summary.id)
-    assert [each.summary for each in memory.lifecycle.summaries()] == [summary]
+    assert [each.summary for each in memory.admin.lifecycle.summaries()] == [summary]
     assert memory.admin.check() == []
 
 
@@ -62,7 +62,7 @@ def test_themes_of_a_long_conversation_are_about_something() -> None:
     later = ASKED + timedelta(days=60)
     with memorata.open(":memory:", embedder="lexical", clock=lambda: later) as opened:
         opened.remember_many(conversation())
-        proposals = opened.lifecycle.consolidate(dry_run=True)
+        proposals = opened.admin.lifecycle.consolidate(dry_run=True)
         assert proposals
         for proposal in proposals:
             assert len(proposal.sources) <= 10
@@ -72,40 +72,44 @@ def test_themes_of_a_long_conversation_are_about_something() -> None:
 
 def test_it_is_proposed_once_and_a_dry_run_writes_nothing(memory: Engine) -> None:
     before = memory.list(hidden=True).memories
-    (would,) = memory.lifecycle.consolidate(dry_run=True)
+    (would,) = memory.admin.lifecycle.consolidate(dry_run=True)
     assert memory.list(hidden=True).memories == before
-    (does,) = memory.lifecycle.consolidate()
+    (does,) = memory.admin.lifecycle.consolidate()
     assert (would.summary.content, would.sources) == (does.summary.content, does.sources)
-    assert memory.lifecycle.consolidate() == ()
+    assert memory.admin.lifecycle.consolidate() == ()
 
 
 def test_what_is_accepted_is_recalled_and_its_sources_stay(memory: Engine) -> None:
-    (proposal,) = memory.lifecycle.consolidate()
-    memory.lifecycle.accept_summary(proposal.summary.id)
+    (proposal,) = memory.admin.lifecycle.consolidate()
+    memory.admin.lifecycle.accept_summary(proposal.summary.id)
     hits = [hit.memory.id for hit in memory.recall("Anna green tea", limit=20)]
     assert {proposal.summary.id, *proposal.sources} <= set(hits)
-    assert memory.lifecycle.summaries() == ()
-    assert [each.summary.id for each in memory.lifecycle.summaries(state="accepted")] == [proposal.summary.id]
-    assert memory.lifecycle.consolidate() == ()
+    assert memory.admin.lifecycle.summaries() == ()
+    assert [each.summary.id for each in memory.admin.lifecycle.summaries(state="accepted")] == [
+        proposal.summary.id
+    ]
+    assert memory.admin.lifecycle.consolidate() == ()
 
 
 def test_what_is_rejected_stays_hidden_and_is_not_proposed_again(memory: Engine) -> None:
-    (proposal,) = memory.lifecycle.consolidate()
-    memory.lifecycle.reject_summary(proposal.summary.id)
-    assert memory.lifecycle.summaries() == ()
-    assert [each.summary.id for each in memory.lifecycle.summaries(state="rejected")] == [proposal.summary.id]
+    (proposal,) = memory.admin.lifecycle.consolidate()
+    memory.admin.lifecycle.reject_summary(proposal.summary.id)
+    assert memory.admin.lifecycle.summaries() == ()
+    assert [each.summary.id for each in memory.admin.lifecycle.summaries(state="rejected")] == [
+        proposal.summary.id
+    ]
     assert proposal.summary.id not in [each.id for each in memory.list().memories]
-    assert memory.lifecycle.consolidate() == ()
-    memory.lifecycle.accept_summary(proposal.summary.id)
+    assert memory.admin.lifecycle.consolidate() == ()
+    memory.admin.lifecycle.accept_summary(proposal.summary.id)
     assert proposal.summary.id in [each.id for each in memory.list().memories]
 
 
 def test_a_purged_source_takes_the_summary_with_it(memory: Engine, tmp_path: Path) -> None:
-    memory.lifecycle.consolidate()
+    memory.admin.lifecycle.consolidate()
     memory.purge("t1")
-    assert memory.lifecycle.summaries() == ()
+    assert memory.admin.lifecycle.summaries() == ()
     assert b"In short" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    assert [each.sources for each in memory.lifecycle.consolidate()] in ([], [("t0", "t2", "t3")])
+    assert [each.sources for each in memory.admin.lifecycle.consolidate()] in ([], [("t0", "t2", "t3")])
 
 
 class Poet:
@@ -122,35 +126,35 @@ class Poet:
 def test_another_may_write_and_where_it_fails_sentences_are_taken(
     memory: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (proposal,) = memory.lifecycle.consolidate(dry_run=True, writer=Poet())
+    (proposal,) = memory.admin.lifecycle.consolidate(dry_run=True, writer=Poet())
     assert proposal.summary.content.endswith(":\nTea, 4 times.")
     assert proposal.summary.metadata["summarised_by"] == "poet"
-    memory.lifecycle.rules = LifecycleRules(summary_sentences=1)
+    memory.admin.lifecycle.rules = LifecycleRules(summary_sentences=1)
     with caplog.at_level(logging.WARNING):
-        (plain,) = memory.lifecycle.consolidate(dry_run=True, writer=Poet())
+        (plain,) = memory.admin.lifecycle.consolidate(dry_run=True, writer=Poet())
     assert plain.summary.metadata["summarised_by"] == "sentences"
     assert "the muse is out" in caplog.text
 
 
 def test_bad_input(memory: Engine) -> None:
     with pytest.raises(InvalidArgument, match="writer"):
-        memory.lifecycle.consolidate(writer="me")  # type: ignore[arg-type]
+        memory.admin.lifecycle.consolidate(writer="me")  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="state"):
-        memory.lifecycle.summaries(state="closed")
+        memory.admin.lifecycle.summaries(state="closed")
     with pytest.raises(InvalidArgument, match="proposed summary"):
-        memory.lifecycle.accept_summary("known")
-    (proposal,) = memory.lifecycle.consolidate()
+        memory.admin.lifecycle.accept_summary("known")
+    (proposal,) = memory.admin.lifecycle.consolidate()
     with pytest.raises(InvalidArgument, match="proposed summary"):
-        memory.lifecycle.accept_summary(proposal.summary.id, "known")
-    assert len(memory.lifecycle.summaries()) == 1, "all of them or none"
+        memory.admin.lifecycle.accept_summary(proposal.summary.id, "known")
+    assert len(memory.admin.lifecycle.summaries()) == 1, "all of them or none"
 
 
 def test_an_empty_namespace_has_nothing_to_propose(memory: Engine) -> None:
-    assert memory.lifecycle.consolidate(namespace="nobody") == ()
-    assert memory.lifecycle.summaries(namespace="nobody") == ()
+    assert memory.admin.lifecycle.consolidate(namespace="nobody") == ()
+    assert memory.admin.lifecycle.summaries(namespace="nobody") == ()
 
 
 def test_what_only_looks_like_a_summary_is_none(memory: Engine) -> None:
     for number, sources in enumerate((5, "m1", [], {"m1": 1})):
         memory.remember(f"Tea number {number}.", metadata={"proposal": "open", "summary_of": sources})
-    assert memory.lifecycle.summaries() == ()
+    assert memory.admin.lifecycle.summaries() == ()

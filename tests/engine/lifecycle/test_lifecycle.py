@@ -52,7 +52,7 @@ def tiers(memory: Engine) -> dict[str, str]:
 
 def test_everything_is_done_and_told(memory: Engine) -> None:
     steps: list[tuple[str, int]] = []
-    report = memory.lifecycle.maintain(progress=lambda step, count: steps.append((step, count)))
+    report = memory.admin.lifecycle.maintain(progress=lambda step, count: steps.append((step, count)))
     assert {(move.id, move.before, move.after) for move in report.promoted} == {
         ("used-note", Tier.WORKING, Tier.EPISODIC),
         ("told-often", Tier.EPISODIC, Tier.SEMANTIC),
@@ -67,9 +67,9 @@ def test_everything_is_done_and_told(memory: Engine) -> None:
 
 def test_a_dry_run_tells_the_same_and_does_nothing(memory: Engine) -> None:
     before = memory.list(hidden=True).memories
-    would = memory.lifecycle.maintain(dry_run=True)
+    would = memory.admin.lifecycle.maintain(dry_run=True)
     assert memory.list(hidden=True).memories == before
-    done = memory.lifecycle.maintain()
+    done = memory.admin.lifecycle.maintain()
     assert would.as_dict() | {"dry_run": False} == done.as_dict()
 
 
@@ -77,14 +77,14 @@ def test_a_dry_run_tells_of_what_would_expire_because_it_sank(tmp_path: Path) ->
     rules = {"episodic_days": 30}
     with memorata.open(tmp_path / "m.db", embedder=None, clock=lambda: NOW, config={"life": rules}) as memory:
         memory.remember_many(ITEMS)
-        told = memory.lifecycle.maintain(dry_run=True)
+        told = memory.admin.lifecycle.maintain(dry_run=True)
         assert "minor" in told.expired
-        assert memory.lifecycle.maintain().expired == told.expired
+        assert memory.admin.lifecycle.maintain().expired == told.expired
 
 
 def test_a_second_run_has_nothing_left_to_do(memory: Engine) -> None:
-    memory.lifecycle.maintain()
-    again = memory.lifecycle.maintain()
+    memory.admin.lifecycle.maintain()
+    again = memory.admin.lifecycle.maintain()
     assert (again.promoted, again.demoted, again.expired, again.proposed) == ((), (), (), ())
 
 
@@ -104,28 +104,28 @@ def test_an_interrupted_run_is_finished_by_the_next(
 
     monkeypatch.setattr(memory.store, verbs[step], failing)
     with pytest.raises(KeyboardInterrupt):
-        memory.lifecycle.maintain()
+        memory.admin.lifecycle.maintain()
     monkeypatch.undo()
     assert memory.admin.check() == []
     if step == "promoted":
         assert tiers(memory)["used-note"] == "working", "a step happens whole or not at all"
-    memory.lifecycle.maintain()
+    memory.admin.lifecycle.maintain()
     assert tiers(memory) == LEFT
 
 
 def test_what_expired_can_be_restored_and_pinned(memory: Engine) -> None:
-    memory.lifecycle.maintain()
+    memory.admin.lifecycle.maintain()
     memory.restore("old-note")
-    memory.lifecycle.pin("old-note")
-    assert memory.lifecycle.maintain().expired == ()
+    memory.admin.lifecycle.pin("old-note")
+    assert memory.admin.lifecycle.maintain().expired == ()
     assert "old-note" in tiers(memory)
 
 
 def test_other_rules_do_other_things(memory: Engine) -> None:
-    memory.lifecycle.rules = LifecycleRules(
+    memory.admin.lifecycle.rules = LifecycleRules(
         working_days=0, episodic_days=100, working_uses=0, episodic_mentions=0, demotion_days=0
     )
-    would, report = memory.lifecycle.maintain(dry_run=True), memory.lifecycle.maintain()
+    would, report = memory.admin.lifecycle.maintain(dry_run=True), memory.admin.lifecycle.maintain()
     assert (report.promoted, report.demoted) == ((), ())
     assert set(report.expired) == set(would.expired) == {"ended", "episode"}
 
@@ -136,17 +136,17 @@ def test_confidence_wears_the_same_for_everybody(tmp_path: Path) -> None:
     ) as memory:
         old = memory.remember("Anna likes tea.", confidence=0.9, created_at=NOW - timedelta(weeks=5))
         assert memory.get(old.id).confidence == 0.9
-        by_now = memory.lifecycle.confidence_of(memory.get(old.id))
+        by_now = memory.admin.lifecycle.confidence_of(memory.get(old.id))
         assert by_now == pytest.approx(0.7)
         for least, found in ((by_now, True), (by_now + 1e-9, False)):
             answer = memory.recall("what does Anna like?", recipe={"least_confidence": least})
             assert bool(answer.hits) is found
-        assert memory.lifecycle.confidence_of(old, now=old.created_at) == 0.9
-        memory.lifecycle.confirm(old.id)
+        assert memory.admin.lifecycle.confidence_of(old, now=old.created_at) == 0.9
+        memory.admin.lifecycle.confirm(old.id)
         # Support starts from what is left, and the wear begins anew.
         assert memory.get(old.id).confidence == pytest.approx(0.7 + 0.1 * 0.3)
-        assert memory.lifecycle.confidence_of(memory.get(old.id)) == memory.get(old.id).confidence
-        memory.lifecycle.confirm(old.id)
+        assert memory.admin.lifecycle.confidence_of(memory.get(old.id)) == memory.get(old.id).confidence
+        memory.admin.lifecycle.confirm(old.id)
         assert memory.get(old.id).confidence == pytest.approx(0.73), "once a day"
         assert (memory.get(old.id).mentions, memory.get(old.id).supported_at) == (3, NOW)
         assert memory.admin.check() == []
@@ -154,7 +154,7 @@ def test_confidence_wears_the_same_for_everybody(tmp_path: Path) -> None:
 
 def test_bad_input(memory: Engine) -> None:
     with pytest.raises(InvalidArgument, match="dry_run"):
-        memory.lifecycle.maintain(dry_run="yes")  # type: ignore[arg-type]
+        memory.admin.lifecycle.maintain(dry_run="yes")  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="memory"):
-        memory.lifecycle.confidence_of("m1")  # type: ignore[arg-type]
-    assert memory.lifecycle.maintain(namespace="nobody").expired == ()
+        memory.admin.lifecycle.confidence_of("m1")  # type: ignore[arg-type]
+    assert memory.admin.lifecycle.maintain(namespace="nobody").expired == ()

@@ -40,30 +40,30 @@ def test_what_is_used_rises_what_is_not_is_forgotten_and_what_is_pinned_stays(
 ) -> None:
     for id_ in ("used", "unused", "pinned"):
         memory.remember(f"a note that is {id_}", id=id_, tier="working")
-    memory.lifecycle.mark_used("used")
-    memory.lifecycle.mark_used("used")
-    memory.lifecycle.pin("pinned")
+    memory.admin.lifecycle.mark_used("used")
+    memory.admin.lifecycle.mark_used("used")
+    memory.admin.lifecycle.pin("pinned")
     clock.now += timedelta(days=8)
-    report = memory.lifecycle.maintain()
+    report = memory.admin.lifecycle.maintain()
     assert [(move.id, move.after) for move in report.promoted] == [("used", Tier.EPISODIC)]
     assert report.expired == ("unused",)
     assert {each.id for each in memory.list().memories} == {"used", "pinned"}
 
     memory.restore("unused")
-    memory.lifecycle.unpin("pinned")
+    memory.admin.lifecycle.unpin("pinned")
     clock.now += timedelta(days=8)
-    assert set(memory.lifecycle.maintain().expired) == {"unused", "pinned"}
+    assert set(memory.admin.lifecycle.maintain().expired) == {"unused", "pinned"}
     assert {each.id for each in memory.list().memories} == {"used"}
 
 
 def test_confidence_wears_until_somebody_confirms(memory: Engine, clock: Clock) -> None:
     memory.remember("the key is under the mat", id="key", confidence=0.9)
-    assert memory.lifecycle.confidence_of(memory.get("key")) == pytest.approx(0.9)
+    assert memory.admin.lifecycle.confidence_of(memory.get("key")) == pytest.approx(0.9)
     clock.now += timedelta(days=7 + 2 * 7)  # a grace week, and two in which 0.1 is lost
-    worn = memory.lifecycle.confidence_of(memory.get("key"))
+    worn = memory.admin.lifecycle.confidence_of(memory.get("key"))
     assert worn == pytest.approx(0.7)
-    memory.lifecycle.confirm("key")
-    assert memory.lifecycle.confidence_of(memory.get("key")) > worn
+    memory.admin.lifecycle.confirm("key")
+    assert memory.admin.lifecycle.confidence_of(memory.get("key")) > worn
 
 
 def test_a_change_is_a_new_version_and_not_a_new_memory(memory: Engine) -> None:
@@ -76,8 +76,8 @@ def test_a_change_is_a_new_version_and_not_a_new_memory(memory: Engine) -> None:
 def test_the_end_of_a_namespace_is_the_end_of_all_that_lived_in_it(memory: Engine) -> None:
     memory.remember("tea", id="a", namespace="acme/anna")
     memory.remember("milk", id="b")
-    memory.lifecycle.pin("a", namespace="acme/anna")
-    memory.admin.purge_namespace("acme/anna")
+    memory.admin.lifecycle.pin("a", namespace="acme/anna")
+    memory.admin.namespaces.purge("acme/anna")
     with pytest.raises(MemoryNotFound):
         memory.get("a", namespace="acme/anna")
     assert [each.id for each in memory.list().memories] == ["b"]

@@ -115,7 +115,7 @@ def test_meaning_and_words_that_disagree_make_little_confidence(engine: Engine) 
     assert overlap.samples == ("as asked", "vector leg alone", "lexical leg alone")
     assert overlap.confidence == pytest.approx(1 / 3)
     assert overlap.support == pytest.approx({"thingaw": 2 / 3, "thingav": 1 / 3})
-    assert len(engine.feedback.recalls()) == 1  # only what was asked is logged
+    assert len(engine.admin.feedback.recalls()) == 1  # only what was asked is logged
     assert engine.recall("what of thingav?").agreement is None
 
 
@@ -137,7 +137,7 @@ def test_a_caller_may_require_agreement(engine: Engine) -> None:
     assert refused.agreement.refused == "the answers agree to 0.33, below 0.50"
     assert refused.rejected is not None
     assert refused.rejected.reason == refused.agreement.refused
-    assert not engine.feedback.recalls()[0].shown
+    assert not engine.admin.feedback.recalls()[0].shown
     kept = recall(engine, "what of thingav?", limit=2, least_support=1.0)
     assert kept.agreement is not None
     assert all(kept.agreement.support[hit.memory.id] == 1 for hit in kept)

@@ -138,12 +138,12 @@ def test_a_change_of_something_else_is_not_noted(
     memory.remember(older)
     clock.now += timedelta(days=3)
     new = memory.remember(newer)
-    assert memory.duplicates.contradictions(new.id) == ()
+    assert memory.admin.duplicates.contradictions(new.id) == ()
 
 
 def test_an_untrusted_text_contradicts_no_trusted_one(memory: Engine) -> None:
     memory.remember("The wifi password is tulip42.")
     page = memory.remember("Correction: the wifi password is rose99.", untrusted=True)
-    assert memory.duplicates.contradictions(page.id) == ()
+    assert memory.admin.duplicates.contradictions(page.id) == ()
     said = memory.remember("Correction: the wifi password is lily77.")
-    assert memory.duplicates.contradictions(said.id)
+    assert memory.admin.duplicates.contradictions(said.id)

@@ -47,37 +47,40 @@ def test_mistakes() -> None:
 
 
 def test_the_likeliest_answer_comes_first_wherever_it_is(memory: Engine) -> None:
-    result = memory.namespaces.recall("when does the team deploy?", ["acme/*", "other"])
+    result = memory.admin.namespaces.recall("when does the team deploy?", ["acme/*", "other"])
     assert result.hits[0].memory.namespace == "acme"
     assert [hit.confidence for hit in result] == sorted((hit.confidence for hit in result), reverse=True)
 
 
 def test_a_namespace_sees_what_is_above_it_and_not_beside_it(memory: Engine) -> None:
-    assert memory.namespaces.recall("when do we deploy?", ["acme/api"]).hits == ()
-    above = memory.namespaces.recall(
+    assert memory.admin.namespaces.recall("when do we deploy?", ["acme/api"]).hits == ()
+    above = memory.admin.namespaces.recall(
         "what is written, when do we deploy?", ["acme/api"], inherit=True, min_confidence=0
     )
     assert {hit.memory.namespace for hit in above} == {"acme", "acme/api"}
 
 
 def test_limit_and_budget_hold_for_all_together(memory: Engine) -> None:
-    assert len(memory.namespaces.recall("written deploys", ["acme/*"], limit=2, min_confidence=0).hits) == 2
-    tight = memory.namespaces.recall("written deploys", ["acme/*"], budget=8, min_confidence=0)
+    assert (
+        len(memory.admin.namespaces.recall("written deploys", ["acme/*"], limit=2, min_confidence=0).hits)
+        == 2
+    )
+    tight = memory.admin.namespaces.recall("written deploys", ["acme/*"], budget=8, min_confidence=0)
     assert len(tight.hits) == 1
     assert tight.omitted == 2
 
 
 def test_nothing_anywhere_says_what_was_refused(memory: Engine) -> None:
-    assert memory.namespaces.recall("zebra quagga", ["acme/*"]).hits == ()
-    assert memory.namespaces.recall("deploy", []).hits == ()
+    assert memory.admin.namespaces.recall("zebra quagga", ["acme/*"]).hits == ()
+    assert memory.admin.namespaces.recall("deploy", []).hits == ()
 
 
 def test_one_namespace_answers_as_recall_does(memory: Engine) -> None:
     alone = memory.recall("what is it written in?", namespace="acme/api", min_confidence=0)
-    across = memory.namespaces.recall("what is it written in?", ["acme/api"], min_confidence=0)
+    across = memory.admin.namespaces.recall("what is it written in?", ["acme/api"], min_confidence=0)
     assert [hit.memory.id for hit in across] == [hit.memory.id for hit in alone]
 
 
 def test_options_of_one_namespace_are_refused(memory: Engine) -> None:
     with pytest.raises(InvalidArgument, match="sessions"):
-        memory.namespaces.recall(Query("x", sessions=True), ["acme"])
+        memory.admin.namespaces.recall(Query("x", sessions=True), ["acme"])

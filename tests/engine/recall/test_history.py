@@ -100,12 +100,12 @@ def test_feedback_is_taken_on_a_hit_in_the_place_of_another(memory: Engine, cloc
     old, new = homes(memory, clock)
     result = memory.recall("where do I live well and cheaply?", limit=1)
     assert [hit.memory.id for hit in result.hits] == [new]
-    memory.feedback.record(result.id, new, "thumbs", "up")
-    (given,) = memory.feedback.list()
+    memory.admin.feedback.record(result.id, new, "thumbs", "up")
+    (given,) = memory.admin.feedback.list()
     assert (given.feedback.memory_id, given.features != {}) == (new, True)
     corrected = memory.correct(new, "I live in a tent in the forest")
     result = memory.recall("where do I live well and cheaply?", limit=1)
-    memory.feedback.record(result.id, result.hits[0].memory.id, "thumbs", "up")
+    memory.admin.feedback.record(result.id, result.hits[0].memory.id, "thumbs", "up")
     assert corrected.id != old
 
 
@@ -122,7 +122,7 @@ def test_what_was_is_asked_for_by_its_time(memory: Engine, clock: Clock) -> None
 
 def test_a_decision_ends_it(memory: Engine, clock: Clock) -> None:
     old, new = homes(memory, clock)
-    memory.duplicates.resolve_contradiction(new, old, contradicts=False, because="two homes")
+    memory.admin.duplicates.resolve_contradiction(new, old, contradicts=False, because="two homes")
     result = memory.recall("where do I live now?")
     assert (result.history, result.hits[0].memory.id) == ((), old)
 

@@ -39,7 +39,7 @@ def test_a_recall_is_logged_with_all_that_was_asked_for() -> None:
         answer = engine.recall("green tea?", recipe={"base": "fast", "vector_weight": 0.25}, limit=1)
         assert answer.id
         assert count(engine) == 0
-        (found,) = engine.feedback.recalls()
+        (found,) = engine.admin.feedback.recalls()
         assert count(engine) == 1
         assert (found.id, found.namespace, found.query, found.at) == (answer.id, "default", "green tea?", NOW)
         assert (found.recipe["name"], found.recipe["vector_weight"]) == ("fast", 0.25)
@@ -58,10 +58,10 @@ def test_ids_are_of_their_own_and_answers_compare_without_them() -> None:
 def test_the_log_can_be_switched_off_and_questions_left_out() -> None:
     with opened(recalls=False) as engine:
         assert engine.recall("tea").id == ""
-        assert engine.feedback.recalls() == []
+        assert engine.admin.feedback.recalls() == []
     with opened(queries=False) as engine:
         engine.recall("a secret")
-        assert [each.query for each in engine.feedback.recalls()] == [None]
+        assert [each.query for each in engine.admin.feedback.recalls()] == [None]
 
 
 def test_nothing_found_is_logged_too() -> None:
@@ -69,7 +69,7 @@ def test_nothing_found_is_logged_too() -> None:
         engine.recall("zzz", limit=0)
         engine.forget(*(memory.id for memory in engine.list().memories))
         engine.recall("tea")
-        assert [len(each.ids) for each in engine.feedback.recalls()] == [0, 2]
+        assert [len(each.ids) for each in engine.admin.feedback.recalls()] == [0, 2]
 
 
 def test_a_full_batch_is_written_by_the_recall_that_fills_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,14 +99,14 @@ def test_closing_writes_what_waits(tmp_path: Path) -> None:
     with opened(tmp_path / "m.db") as engine:
         engine.recall("tea")
     with opened(tmp_path / "m.db") as engine:
-        assert [each.query for each in engine.feedback.recalls()] == ["tea"]
+        assert [each.query for each in engine.admin.feedback.recalls()] == ["tea"]
 
 
 def test_the_bounds_are_kept() -> None:
     with opened(bounds=LogBounds(recalls=2)) as engine:
         for number in range(4):
             engine.recall(f"tea {number}")
-        assert [each.query for each in engine.feedback.recalls()] == ["tea 3", "tea 2"]
+        assert [each.query for each in engine.admin.feedback.recalls()] == ["tea 3", "tea 2"]
 
 
 def test_a_busy_database_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +119,7 @@ def test_a_busy_database_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytes
                 assert engine.recall("tea").hits
             other.execute("ROLLBACK")
         assert engine.recall_log.lost == 2
-        assert len(engine.feedback.recalls()) == 3
+        assert len(engine.admin.feedback.recalls()) == 3
 
 
 def test_a_file_that_cannot_be_written_is_still_recalled_from(
@@ -150,7 +150,7 @@ def test_no_error_of_the_store_comes_between_a_question_and_its_answer(
                 assert engine.recall("tea").hits
         # Columns of all that wait are made for every attempt, so there is one, and the next after a while.
         assert tries == [2]
-        assert len(engine.feedback.recalls()) == 5
+        assert len(engine.admin.feedback.recalls()) == 5
 
 
 def test_an_error_that_nobody_foresaw_on_the_thread_of_a_server_is_told_of_in_the_log(
@@ -175,7 +175,7 @@ def test_an_error_that_nobody_foresaw_on_the_thread_of_a_server_is_told_of_in_th
         told = [record for record in caplog.records if record.exc_info is not None]
         # How often it was tried until then depends on the threads.
         assert {record.message for record in told} == {"recalls could not be logged"}
-        assert len(engine.feedback.recalls()) == 5, "nothing is lost by it"
+        assert len(engine.admin.feedback.recalls()) == 5, "nothing is lost by it"
 
 
 def test_of_two_threads_one_writes_the_log_while_the_other_holds_the_store() -> None:
@@ -192,9 +192,11 @@ def test_of_two_threads_one_writes_the_log_while_the_other_holds_the_store() -> 
         engine.recall("tea")
         holding.set()
         assert writing.wait(60)
-        return 200, engine.feedback.record(answer.id, answer.hits[0].memory.id, "thumbs").memory_id.encode()
+        return 200, engine.admin.feedback.record(
+            answer.id, answer.hits[0].memory.id, "thumbs"
+        ).memory_id.encode()
 
-    first = threading.Thread(target=lambda: engine.idempotency.once("a", b"", react), daemon=True)
+    first = threading.Thread(target=lambda: engine.admin.idempotency.once("a", b"", react), daemon=True)
     first.start()
     assert holding.wait(60)
     with pytest.MonkeyPatch.context() as slow:
@@ -204,7 +206,7 @@ def test_of_two_threads_one_writes_the_log_while_the_other_holds_the_store() -> 
         for each in (first, second):
             each.join(60)
             assert not each.is_alive()
-    assert [each.feedback.memory_id for each in engine.feedback.list()] == [answer.hits[0].memory.id]
+    assert [each.feedback.memory_id for each in engine.admin.feedback.list()] == [answer.hits[0].memory.id]
     engine.close()
 
 
@@ -216,9 +218,9 @@ def test_recalls_aside_are_given_and_not_logged() -> None:
                 engine.recall("Bob")
         assert ([each.query for each in taken], [each.query for each in inner]) == (["tea"], ["Bob"])
         assert taken[0].ids[0] in {memory.id for memory in engine.list().memories}
-        assert engine.feedback.recalls() == []
+        assert engine.admin.feedback.recalls() == []
         engine.recall("tea")
-        assert len(engine.feedback.recalls()) == 1
+        assert len(engine.admin.feedback.recalls()) == 1
 
 
 def test_what_is_purged_meanwhile_is_not_given() -> None:
@@ -241,7 +243,7 @@ def test_other_threads_are_logged_while_one_is_aside() -> None:
             other = threading.Thread(target=lambda: engine.recall("tea"))
             other.start()
             other.join()
-        assert len(engine.feedback.recalls()) == 1
+        assert len(engine.admin.feedback.recalls()) == 1
 
 
 def test_a_purge_reaches_what_waits_in_the_buffer() -> None:
@@ -249,7 +251,7 @@ def test_a_purge_reaches_what_waits_in_the_buffer() -> None:
         found = engine.recall("green tea")
         first = found.hits[0].memory.id
         engine.purge(first)
-        assert all(first not in each.ids for each in engine.feedback.recalls())
+        assert all(first not in each.ids for each in engine.admin.feedback.recalls())
 
 
 def test_many_threads_log_every_recall_once() -> None:
@@ -260,7 +262,7 @@ def test_many_threads_log_every_recall_once() -> None:
                 engine.recall("tea")
 
         _together(ask, 4)
-        assert len({each.id for each in engine.feedback.recalls(limit=None)}) == 80
+        assert len({each.id for each in engine.admin.feedback.recalls(limit=None)}) == 80
 
 
 def _together(work: Callable[[], None], times: int) -> None:
@@ -274,9 +276,9 @@ def _together(work: Callable[[], None], times: int) -> None:
 def test_a_purged_namespace_leaves_nothing_in_the_buffer() -> None:
     with opened() as engine:
         engine.recall("green tea")
-        engine.admin.purge_namespace("default")
+        engine.admin.namespaces.purge("default")
         engine.remember("green tea")
-        assert engine.feedback.recalls() == []
+        assert engine.admin.feedback.recalls() == []
 
 
 def test_a_purge_elsewhere_reaches_what_waits_here(tmp_path: Path) -> None:
@@ -285,5 +287,5 @@ def test_a_purge_elsewhere_reaches_what_waits_here(tmp_path: Path) -> None:
         engine.recall("zzz Petrowa")
         Graph(other).entities.purge("Anna")
         asked = engine.recall("Who sails?")
-        assert [each.id for each in engine.feedback.recalls()] == [asked.id]
+        assert [each.id for each in engine.admin.feedback.recalls()] == [asked.id]
     assert b"Petrowa" not in (tmp_path / "m.db").read_bytes()

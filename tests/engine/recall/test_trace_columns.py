@@ -92,7 +92,7 @@ def test_what_a_fusion_left_out_is_not_in_its_columns(engine: Engine) -> None:
     assert found.trace is not None
     (down,) = trace_columns([found.trace])
     assert down.values.shape == (len(down.slots), len(down.columns))
-    assert engine.feedback.recalls()[0].shown == down.shown
+    assert engine.admin.feedback.recalls()[0].shown == down.shown
 
 
 def one_by_one(trace: Trace) -> TraceColumns:

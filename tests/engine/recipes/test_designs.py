@@ -124,7 +124,7 @@ def test_four_factors_are_a_recipe(memory: Engine) -> None:
     assert weighed[0.9] == pytest.approx(0.40 * plain[0.9] + 0.25 * 0.9 + 0.20)
     used = recall(memory, TEA, "vector")
     older = next(hit.memory.id for hit in used if hit.memory.confidence == 0.6)
-    memory.lifecycle.mark_used(older)
+    memory.admin.lifecycle.mark_used(older)
     again = {hit.memory.confidence: hit.score for hit in recall(memory, TEA, "four_factor")}
     assert again[0.6] == pytest.approx(weighed[0.6] + 0.15)
 
@@ -183,7 +183,7 @@ def test_rules_of_deduplication_come_from_files_and_variables(monkeypatch: pytes
     monkeypatch.setenv("MEMORATA_DEDUPE", '{"permutations": 128, "threshold": 0.9}')
     with Settings(db=":memory:", embedder="lexical").open() as memory:
         assert memory.runtime.dedupe == DedupeRules(threshold=0.9, permutations=128)
-        assert memory.duplicates.find(paraphrases=True, method="lsh").groups == ()
+        assert memory.admin.duplicates.find(paraphrases=True, method="lsh").groups == ()
     for wrong, said in (
         ({"permutations": 1}, "permutations in dedupe"),
         ({"strategy": "x"}, "strategy"),
@@ -206,7 +206,7 @@ def test_settings_of_the_old_form_are_migrated_and_say_so(
 ) -> None:
     (tmp_path / "old.toml").write_text(f'db = ":memory:"\nembedder = "lexical"\n{lines}\n')
     with Settings(config=str(tmp_path / "old.toml")).open() as memory:
-        recipe = memory.recipes.get()
+        recipe = memory.admin.recipes.get()
         assert (recipe.name, recipe.fusion, recipe.blend_budget) == ("openvault", "alpha_blend", budget)
         assert recipe.vector_weight == pytest.approx(share)
         assert "as before: read as the recipe openvault" in memory.notes[0]
@@ -217,7 +217,7 @@ def test_settings_of_the_old_form_are_migrated_and_say_so(
 def test_parameters_of_the_recipe_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORATA_PARAMETERS", '{"vector_weight": 0.9}')
     with Settings(db=":memory:", embedder="lexical").open() as memory:
-        assert memory.recipes.get().vector_weight == 0.9
+        assert memory.admin.recipes.get().vector_weight == 0.9
     for wrong, said in (({"vector_weight": 2}, "vector_weight in parameters"), ({"x": 1}, "parameters")):
         with pytest.raises(InvalidArgument, match=said):
             Settings(parameters=wrong)

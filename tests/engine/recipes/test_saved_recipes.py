@@ -22,71 +22,71 @@ def engine() -> Iterator[Engine]:
 
 
 def test_a_saved_recipe_is_found_by_name(engine: Engine) -> None:
-    saved = engine.recipes.save("mine", MINE, evidence={"gain": 0.1})
+    saved = engine.admin.recipes.save("mine", MINE, evidence={"gain": 0.1})
     assert (saved.recipe.name, saved.recipe.vector_weight, saved.versions) == ("mine", 0.25, 1)
     assert (saved.evidence, saved.in_use) == ({"gain": 0.1}, False)
     assert engine.recall("tea", recipe="mine").recipe == "mine"
-    assert engine.recipes.get("mine") == saved.recipe
-    assert engine.recipes.get(MINE) is MINE
-    assert engine.recipes.get() is RECIPES["balanced"]
+    assert engine.admin.recipes.get("mine") == saved.recipe
+    assert engine.admin.recipes.get(MINE) is MINE
+    assert engine.admin.recipes.get() is RECIPES["balanced"]
 
 
 def test_versions_are_rolled_back_one_by_one(engine: Engine) -> None:
-    engine.recipes.save("mine", MINE)
-    engine.recipes.save("mine", MINE.changed({"vector_weight": 0.75}))
-    assert engine.recipes.get("mine").vector_weight == 0.75
-    assert engine.recipes.rollback("mine").vector_weight == 0.25
-    assert engine.recipes.get("mine").vector_weight == 0.25
-    assert engine.recipes.rollback("mine") is RECIPES["balanced"]
-    assert engine.recipes.list() == ()
+    engine.admin.recipes.save("mine", MINE)
+    engine.admin.recipes.save("mine", MINE.changed({"vector_weight": 0.75}))
+    assert engine.admin.recipes.get("mine").vector_weight == 0.75
+    assert engine.admin.recipes.rollback("mine").vector_weight == 0.25
+    assert engine.admin.recipes.get("mine").vector_weight == 0.25
+    assert engine.admin.recipes.rollback("mine") is RECIPES["balanced"]
+    assert engine.admin.recipes.list() == ()
     with pytest.raises(InvalidArgument, match="recipe must be one of"):
-        engine.recipes.get("mine")
+        engine.admin.recipes.get("mine")
     with pytest.raises(InvalidArgument, match=r"a saved recipe, and there is none: recipes\.save makes one"):
-        engine.recipes.rollback("mine")
+        engine.admin.recipes.rollback("mine")
 
 
 def test_a_namespace_uses_what_it_is_told(engine: Engine) -> None:
-    engine.recipes.save("mine", MINE)
-    assert engine.recipes.use("mine").name == "mine"
+    engine.admin.recipes.save("mine", MINE)
+    assert engine.admin.recipes.use("mine").name == "mine"
     assert engine.recall("tea").recipe == "mine"
     assert engine.recall("tea", recipe="fast").recipe == "fast"
-    assert engine.recipes.get(namespace="acme/bob") is RECIPES["balanced"]
-    assert [each.in_use for each in engine.recipes.list()] == [True]
-    assert engine.recipes.use("fast") is RECIPES["fast"]
-    assert engine.recipes.rollback().name == "mine"
-    assert engine.recipes.use(None) is RECIPES["balanced"]
-    engine.recipes.rollback()
-    engine.recipes.rollback("mine")
+    assert engine.admin.recipes.get(namespace="acme/bob") is RECIPES["balanced"]
+    assert [each.in_use for each in engine.admin.recipes.list()] == [True]
+    assert engine.admin.recipes.use("fast") is RECIPES["fast"]
+    assert engine.admin.recipes.rollback().name == "mine"
+    assert engine.admin.recipes.use(None) is RECIPES["balanced"]
+    engine.admin.recipes.rollback()
+    engine.admin.recipes.rollback("mine")
     assert engine.recall("tea").recipe == "balanced"  # what was in use is no more
 
 
 def test_nothing_to_roll_back_is_said(engine: Engine) -> None:
     with pytest.raises(InvalidArgument, match="name must be given where no recipe was ever put in use"):
-        engine.recipes.rollback()
-    engine.recipes.save("mine", MINE)
+        engine.admin.recipes.rollback()
+    engine.admin.recipes.save("mine", MINE)
     with pytest.raises(InvalidArgument, match="one of the saved recipes: mine"):
-        engine.recipes.rollback("balanced")
+        engine.admin.recipes.rollback("balanced")
 
 
 @pytest.mark.parametrize("name", ["", "two words", "balanced", "rollback", "use", "x" * 65])
 def test_a_name_that_means_something_else_is_refused(engine: Engine, name: str) -> None:
     with pytest.raises(InvalidArgument, match="name must be"):
-        engine.recipes.save(name, MINE)
+        engine.admin.recipes.save(name, MINE)
 
 
 def test_a_name_nobody_has_is_refused_with_those_there_are(engine: Engine) -> None:
-    engine.recipes.save("mine", MINE)
+    engine.admin.recipes.save("mine", MINE)
     with pytest.raises(InvalidArgument, match="'mine', got 'yours'"):
         engine.recall("tea", recipe="yours")
     with pytest.raises(InvalidArgument, match="recipe must be one of"):
-        engine.recipes.use("yours")
+        engine.admin.recipes.use("yours")
     with pytest.raises(InvalidArgument, match="recipe must be a Recipe"):
-        engine.recipes.save("mine", "balanced")  # type: ignore[arg-type]
+        engine.admin.recipes.save("mine", "balanced")  # type: ignore[arg-type]
 
 
 def test_a_memory_can_be_opened_with_a_saved_recipe(tmp_path: Path) -> None:
     with open_engine(tmp_path / "m.db", embedder="lexical") as engine:
-        engine.recipes.save("mine", MINE)
+        engine.admin.recipes.save("mine", MINE)
     with open_engine(tmp_path / "m.db", embedder="lexical", recipe="mine") as engine:
         assert engine.recipe.vector_weight == 0.25
     with pytest.raises(InvalidArgument, match="recipe must be one of"):
@@ -96,18 +96,18 @@ def test_a_memory_can_be_opened_with_a_saved_recipe(tmp_path: Path) -> None:
 def test_another_process_sees_what_is_in_use(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with open_engine(path, embedder="lexical") as one, open_engine(path, embedder="lexical") as two:
-        assert two.recipes.get() is RECIPES["balanced"]
-        one.recipes.save("mine", MINE)
-        one.recipes.use("mine")
-        assert two.recipes.get().name == "mine"
+        assert two.admin.recipes.get() is RECIPES["balanced"]
+        one.admin.recipes.save("mine", MINE)
+        one.admin.recipes.use("mine")
+        assert two.admin.recipes.get().name == "mine"
 
 
 def test_a_purged_namespace_uses_nothing_of_its_own(engine: Engine) -> None:
-    engine.recipes.save("mine", MINE, namespace="acme/bob")
-    engine.recipes.use("mine", namespace="acme/bob")
-    assert engine.recipes.get(namespace="acme/bob").name == "mine"
-    engine.admin.purge_namespace("acme/bob")
-    assert engine.recipes.get(namespace="acme/bob") is RECIPES["balanced"]
+    engine.admin.recipes.save("mine", MINE, namespace="acme/bob")
+    engine.admin.recipes.use("mine", namespace="acme/bob")
+    assert engine.admin.recipes.get(namespace="acme/bob").name == "mine"
+    engine.admin.namespaces.purge("acme/bob")
+    assert engine.admin.recipes.get(namespace="acme/bob") is RECIPES["balanced"]
 
 
 @pytest.mark.parametrize("name", ["", "two words", "x" * 65, "use", "fast"])
@@ -122,14 +122,14 @@ def test_a_name_can_be_tried_before_there_is_anything_to_save(name: str) -> None
 )
 def test_evidence_that_json_cannot_hold_is_not_saved(engine: Engine, evidence: Any) -> None:
     with pytest.raises(InvalidArgument, match="evidence must be a mapping that JSON can hold"):
-        engine.recipes.save("mine", MINE, evidence=evidence)
-    assert engine.recipes.list() == ()
+        engine.admin.recipes.save("mine", MINE, evidence=evidence)
+    assert engine.admin.recipes.list() == ()
 
 
 def test_names_that_nobody_has_are_not_kept(engine: Engine) -> None:
     for number in range(50):
         with pytest.raises(InvalidArgument, match="recipe must be one of"):
-            engine.recipes.get(f"nobody{number}")
-    assert len(engine.recipes._recipes) == 0
-    engine.recipes.save("nobody7", MINE)
-    assert engine.recipes.get("nobody7").name == "nobody7"
+            engine.admin.recipes.get(f"nobody{number}")
+    assert len(engine.admin.recipes._recipes) == 0
+    engine.admin.recipes.save("nobody7", MINE)
+    assert engine.admin.recipes.get("nobody7").name == "nobody7"

@@ -32,7 +32,7 @@ def test_a_correction_takes_the_place_of_what_it_contradicts(memory: Engine, old
 def test_without_the_category_it_is_noted(memory: Engine, older: str, newer: str) -> None:
     before = memory.remember(older)
     after = memory.remember(newer)
-    (note,) = memory.duplicates.contradictions(after.id)
+    (note,) = memory.admin.duplicates.contradictions(after.id)
     assert (note.newer, note.older) == (after.id, before.id)
     assert memory.get(before.id).superseded_by is None
 
@@ -59,7 +59,7 @@ def test_what_is_pinned_or_said_by_somebody_else_is_left(memory: Engine) -> None
     fix = memory.remember("Bob lives in Paris now", category="correction")
     assert memory.get(mine.id).superseded_by is None
     assert memory.get(pinned.id).superseded_by is None
-    assert [note.older for note in memory.duplicates.contradictions(fix.id)] == [pinned.id]
+    assert [note.older for note in memory.admin.duplicates.contradictions(fix.id)] == [pinned.id]
 
 
 def test_a_batch_corrects_what_is_there_and_what_it_says_itself(memory: Engine) -> None:
@@ -81,20 +81,20 @@ def test_every_supersession_can_be_taken_back(memory: Engine) -> None:
     paris = memory.remember("Anna lives in Paris now", category="correction")
     oslo = memory.correct(paris.id, "Anna lives in Oslo")
     with pytest.raises(InvalidArgument, match=paris.id):
-        memory.duplicates.reinstate(rome.id)
+        memory.admin.duplicates.reinstate(rome.id)
     for id_, winner in ((paris.id, oslo.id), (rome.id, paris.id)):
-        assert memory.duplicates.reinstate(id_).superseded_by is None
+        assert memory.admin.duplicates.reinstate(id_).superseded_by is None
         assert memory.get(winner).supersedes == ()
     assert memory.get(rome.id).valid_to is None
-    assert memory.duplicates.repeats(paris.id) == ()
+    assert memory.admin.duplicates.repeats(paris.id) == ()
     assert {hit.memory.id for hit in memory.recall("Anna lives").hits} == {rome.id, paris.id, oslo.id}
     with pytest.raises(InvalidArgument):
-        memory.duplicates.reinstate(rome.id)
+        memory.admin.duplicates.reinstate(rome.id)
 
 
 def test_a_decision_can_be_taken_back(memory: Engine) -> None:
     rome, paris = memory.remember("Anna lives in Rome"), memory.remember("Anna lives in Paris now")
-    memory.duplicates.resolve_contradiction(paris.id, rome.id, contradicts=True, because="so it is")
-    memory.duplicates.reinstate(rome.id)
-    (note,) = memory.duplicates.contradictions(rome.id, resolved=True)
+    memory.admin.duplicates.resolve_contradiction(paris.id, rome.id, contradicts=True, because="so it is")
+    memory.admin.duplicates.reinstate(rome.id)
+    (note,) = memory.admin.duplicates.contradictions(rome.id, resolved=True)
     assert (note.verdict, note.decided_because) == ("compatible", "taken back")

@@ -84,7 +84,7 @@ def test_the_same_words_are_said_once_and_nothing_is_lost(memory: Engine) -> Non
     again = memory.remember("anna likes  green tea!", tags=["tea"])
     assert (again.id, again.content, again.mentions) == (first.id, "Anna likes green tea.", 2)
     assert seen(memory) == ["Anna likes green tea."]
-    (note,) = memory.duplicates.repeats(first.id)
+    (note,) = memory.admin.duplicates.repeats(first.id)
     assert (note.kind, note.reason, note.run) == ("exact", "The words are the same.", None)
     lost = memory.get(note.memory_id)
     assert (lost.content, lost.tags, lost.superseded_by) == ("anna likes  green tea!", ("tea",), first.id)
@@ -97,7 +97,7 @@ def test_nearly_the_same_words_are_said_once(memory: Engine) -> None:
     first = memory.remember("Anna really likes the green tea from Japan.")
     again = memory.remember("Anna likes green tea from Japan")
     assert again.id == first.id
-    (note,) = memory.duplicates.repeats(first.id)
+    (note,) = memory.admin.duplicates.repeats(first.id)
     assert note.kind == "near"
 
 
@@ -163,9 +163,9 @@ def test_a_turn_of_a_transcript_neither_repeats_nor_is_repeated(memory: Engine, 
 def test_a_turn_of_a_transcript_is_not_contradicted(memory: Engine, speaker: str) -> None:
     memory.remember("Anna lives in Rome", source={"speaker": speaker, "session": "s", "position": 1})
     later = memory.remember("Anna lives in Paris", source={"speaker": speaker})
-    assert memory.duplicates.contradictions(later.id) == ()
+    assert memory.admin.duplicates.contradictions(later.id) == ()
     again = memory.remember("Anna lives in Oslo", source={"speaker": speaker})
-    assert [hint.older for hint in memory.duplicates.contradictions(again.id)] == [later.id]
+    assert [hint.older for hint in memory.admin.duplicates.contradictions(again.id)] == [later.id]
 
 
 def test_a_passage_of_two_files_is_said_twice(memory: Engine) -> None:
@@ -173,7 +173,7 @@ def test_a_passage_of_two_files_is_said_twice(memory: Engine) -> None:
     first = memory.remember("Anna likes green tea with honey.", source=notes[0])
     assert memory.remember("Anna likes green tea with honey.", source=notes[1]).id == first.id
     assert memory.remember("Anna really likes green tea with honey").id == first.id
-    assert [note.kind for note in memory.duplicates.repeats(first.id)] == ["exact", "near"]
+    assert [note.kind for note in memory.admin.duplicates.repeats(first.id)] == ["exact", "near"]
 
 
 def test_what_is_forgotten_was_not_said(memory: Engine) -> None:
@@ -217,7 +217,7 @@ def test_a_correction_wins_over_what_it_sets_right_and_nothing_else(clock: Clock
         assert (ended.superseded_by, ended.valid_to) == (fixed.id, clock.now)
         assert memory.get(other.id).superseded_by is None
         # Whoever says it again is told what is known by now.
-        assert memory.duplicates.repeats(fixed.id)[0].kind == "correction"
+        assert memory.admin.duplicates.repeats(fixed.id)[0].kind == "correction"
 
 
 def test_a_batch_hears_what_was_there_and_itself(memory: Engine) -> None:
@@ -290,7 +290,7 @@ def test_relations_of_the_earlier_memory_go_on(memory: Engine) -> None:
 def test_contradictions_are_noted_and_nothing_else(memory: Engine) -> None:
     old = memory.remember("Anna lives in Rome.")
     new = memory.remember("Anna moved to Paris.")
-    (hint,) = memory.duplicates.contradictions()
+    (hint,) = memory.admin.duplicates.contradictions()
     assert (hint.newer, hint.older, hint.cue, hint.verdict) == (new.id, old.id, "change", None)
     assert seen(memory) == ["Anna lives in Rome.", "Anna moved to Paris."]
 
@@ -299,7 +299,7 @@ def test_what_has_ended_or_another_said_is_not_contradicted(memory: Engine) -> N
     memory.remember("I live in Rome.", valid_to=START - timedelta(days=9))
     memory.remember("I live in Bern.", source={"speaker": "Bob"})
     memory.remember("I live in Paris.", source={"speaker": "Anna"})
-    assert memory.duplicates.contradictions() == ()
+    assert memory.admin.duplicates.contradictions() == ()
 
 
 def test_an_error_leaves_nothing_behind(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -388,8 +388,8 @@ def told(said: Sequence[tuple[str, bool]], *, batch: bool) -> list[Any]:
         else:
             for item in items:
                 engine.remember(**item)
-        notes = [engine.duplicates.repeats(each.id) for each in engine.store.export(None)]
-        return [list(engine.store.export(None)), notes, engine.duplicates.contradictions()]
+        notes = [engine.admin.duplicates.repeats(each.id) for each in engine.store.export(None)]
+        return [list(engine.store.export(None)), notes, engine.admin.duplicates.contradictions()]
 
 
 _statements = st.tuples(

@@ -26,7 +26,7 @@ def engine() -> Iterator[memorata.Engine]:
 
 
 def test_nothing_is_read_from_them_and_they_are_found_at_once(engine: memorata.Engine) -> None:
-    [taken] = engine.transfer.import_records([memory("tea")])
+    [taken] = engine.admin.transfer.import_records([memory("tea")])
     assert (taken.entities, taken.valid_from) == ((), None)
     assert engine.get("tea") == taken
     assert engine.recall("what did Anna say?").hits[0].memory.id == "tea"
@@ -34,27 +34,29 @@ def test_nothing_is_read_from_them_and_they_are_found_at_once(engine: memorata.E
 
 
 def test_one_that_is_known_is_left_as_it_is(engine: memorata.Engine) -> None:
-    engine.transfer.import_records([memory("tea")])
+    engine.admin.transfer.import_records([memory("tea")])
     assert (
-        engine.transfer.import_records([memory("tea", content="something else"), memory("milk")])[0].id
+        engine.admin.transfer.import_records([memory("tea", content="something else"), memory("milk")])[0].id
         == "milk"
     )
     assert engine.get("tea").content == "Anna said tea yesterday"
-    assert engine.transfer.import_records([]) == []
+    assert engine.admin.transfer.import_records([]) == []
 
 
 def test_what_was_hidden_is_hidden_from_the_first_moment(engine: memorata.Engine) -> None:
     later = NOW + timedelta(days=1)
     both = [memory("tea"), memory("milk", supersedes=("tea",)), memory("gone")]
     hidden = [Hidden("tea", None, later, True), Hidden("gone", later, None)]
-    engine.transfer.import_records(both, hidden={"default": hidden})
+    engine.admin.transfer.import_records(both, hidden={"default": hidden})
     assert engine.store.hidden("default") == hidden
     assert [each.id for each in engine.list().memories] == ["milk"]
 
 
 def test_if_something_cannot_be_hidden_nothing_comes_in(engine: memorata.Engine) -> None:
     with pytest.raises(MemoryNotFound):
-        engine.transfer.import_records([memory("tea")], hidden={"default": [Hidden("nobody", NOW, None)]})
+        engine.admin.transfer.import_records(
+            [memory("tea")], hidden={"default": [Hidden("nobody", NOW, None)]}
+        )
     assert engine.list(hidden=True).memories == ()
-    assert engine.transfer.import_records([memory("tea")])[0].id == "tea"
+    assert engine.admin.transfer.import_records([memory("tea")])[0].id == "tea"
     assert engine.admin.check() == []

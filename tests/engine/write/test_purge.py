@@ -130,7 +130,9 @@ def test_what_was_cleared_up_goes_with_what_stayed(memory: Engine, tmp_path: Pat
     texts = ["The safe opens with quokka", "The safe opens with quokka today", "the safe opens with quokka."]
     for strategy in ("keep_highest_confidence", "merge"):
         memory.remember_many(texts, duplicates="off")
-        memory.duplicates.supersede(memory.duplicates.find(strategy=strategy).groups, strategy=strategy)
+        memory.admin.duplicates.supersede(
+            memory.admin.duplicates.find(strategy=strategy).groups, strategy=strategy
+        )
         memory.purge(*(each.id for each in memory.list().memories))
         assert list(memory.store.export(None)) == []
         assert b"quokka" not in bytes_of(tmp_path)
@@ -143,8 +145,8 @@ def test_what_came_from_elsewhere_goes_with_what_has_its_words(memory: Engine) -
     # An export of before it told which memories repeat others.
     hidden = [replace(each, repeat=None) for each in hidden]
     with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as other:
-        other.transfer.import_records(memories, hidden={"default": hidden})
-        assert other.duplicates.repeats("first") == ()
+        other.admin.transfer.import_records(memories, hidden={"default": hidden})
+        assert other.admin.duplicates.repeats("first") == ()
         other.purge("first")
         assert list(other.store.export(None)) == []
 
@@ -162,7 +164,7 @@ def test_a_purged_namespace_leaves_no_byte_and_its_name_is_free(memory: Engine, 
             assert engine.recall("oolong", namespace="acme/quokka").hits
             assert Graph(engine).entities.get("Mari", namespace="acme/quokka").relations == 1
             assert Graph(engine).near(0, 0, namespace="acme/quokka") == ()
-        assert memory.admin.purge_namespace("acme/quokka") == 606
+        assert memory.admin.namespaces.purge("acme/quokka") == 606
         found = bytes_of(tmp_path)
         for trace in (b"quokka", b"oolong", b"Marigold", b"trains", b"Kelpline"):
             assert trace not in found
@@ -186,6 +188,6 @@ def test_a_purged_namespace_leaves_no_byte_and_its_name_is_free(memory: Engine, 
 def test_what_is_not_there_cannot_be_purged(memory: Engine) -> None:
     for namespace in ("nobody", "a//b"):
         with pytest.raises(InvalidArgument, match="namespace"):
-            memory.admin.purge_namespace(namespace)
+            memory.admin.namespaces.purge(namespace)
     with pytest.raises(EntityNotFound):
         Graph(memory).entities.purge("nobody")

@@ -48,13 +48,13 @@ def test_nothing_that_is_written_holds_a_secret(memory: Engine, tmp_path: Path) 
 def test_no_secret_is_kept_beside_memories_either(memory: Engine, tmp_path: Path) -> None:
     memory.remember("Anna lives in Rome.", id="rome")
     memory.remember("Anna lives in Paris.", id="paris")
-    memory.duplicates.resolve_contradiction("paris", "rome", contradicts=False, because=SAID, by=SAID)
+    memory.admin.duplicates.resolve_contradiction("paris", "rome", contradicts=False, because=SAID, by=SAID)
     described = Graph(memory).entities.describe("Anna", description=SAID, aliases=[f"card {CARD}"])
     assert described.description == KEPT
     assert Graph(memory).entities.relate("Anna", "pays_with", CARD).target == "[redacted: card number]"
     memory.recall(SAID)
     memory.recall("Where does Anna live?")
-    asked = {each.query for each in memory.feedback.recalls()}
+    asked = {each.query for each in memory.admin.feedback.recalls()}
     assert asked == {KEPT, "Where does Anna live?"}
     assert b"1111 1111" not in bytes_of(tmp_path)
     assert b"swordfish" not in bytes_of(tmp_path)

@@ -149,7 +149,7 @@ def test_times_may_be_texts_in_every_verb(memory: Engine) -> None:
     assert not memory.recall("who moved?", when=When(as_of="2020-01-01")).hits
     assert memory.recall("who moved?", when=When(true_at="2026-06-01")).hits
     assert len(Graph(memory).timeline(start=day, end="2026-05-08")) == 2
-    assert memory.feedback.recalls(since="2020-01-01")
+    assert memory.admin.feedback.recalls(since="2020-01-01")
     assert memory.forget(filter={"created_at": {"<=": day}}, dry_run=True)
     with pytest.raises(InvalidArgument, match="add Z"):
         memory.remember("Anna moved again.", created_at="2026-05-07T12:00:00")

@@ -142,13 +142,13 @@ def test_what_was_said_and_what_the_engine_counts_are_refused(memory: Engine) ->
 
 def test_a_pin_takes_the_expiry_away_and_can_be_taken_back(memory: Engine) -> None:
     said = memory.remember("Milk is in the fridge.", tier="working", expires_at=NOW + timedelta(hours=1))
-    memory.lifecycle.pin(said.id)
+    memory.admin.lifecycle.pin(said.id)
     assert (memory.get(said.id).pinned, memory.get(said.id).expires_at) == (True, None)
     assert [each.id for each in memory.list(filter={"pinned": True}).memories] == [said.id]
-    memory.lifecycle.unpin(said.id)
+    memory.admin.lifecycle.unpin(said.id)
     assert memory.list(filter={"pinned": True}).memories == ()
     with pytest.raises(MemoryNotFound):
-        memory.lifecycle.pin(said.id, "nobody")
+        memory.admin.lifecycle.pin(said.id, "nobody")
     assert memory.list(filter={"pinned": True}).memories == (), "all of them or none"
     assert memory.list(filter={"not": {"pinned": True}}).memories != ()
 
@@ -158,16 +158,16 @@ def test_only_saying_so_counts_as_a_use(memory: Engine) -> None:
     memory.recall("tea")
     memory.list()
     assert memory.get(said.id) == said
-    memory.lifecycle.mark_used(said.id)
+    memory.admin.lifecycle.mark_used(said.id)
     assert (memory.get(said.id).access_count, memory.get(said.id).last_accessed_at) == (1, NOW)
     with pytest.raises(MemoryNotFound):
-        memory.lifecycle.mark_used("nobody")
+        memory.admin.lifecycle.mark_used("nobody")
     assert memory.admin.check() == []
 
 
 def test_a_memory_that_is_named_twice_is_confirmed_twice(memory: Engine) -> None:
     said = memory.remember("Green tea, please.", confidence=0.5, created_at=NOW - timedelta(days=3))
-    memory.lifecycle.confirm(said.id, said.id)
+    memory.admin.lifecycle.confirm(said.id, said.id)
     confirmed = memory.get(said.id)
     # Its confidence grows once a day.
     assert (confirmed.mentions, round(confirmed.confidence, 6)) == (3, 0.55)

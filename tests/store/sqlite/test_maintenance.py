@@ -225,10 +225,10 @@ def test_maintenance_finishes_what_a_purge_had_to_leave(tmp_path: Path) -> None:
         cast("SqliteStore", memory.store)._connection.execute("PRAGMA busy_timeout = 10")
         with pytest.raises(PurgeUnfinished):
             memory.purge(said.id)
-        memory.lifecycle.maintain()
+        memory.admin.lifecycle.maintain()
         assert memory.store.statistics()["unfinished_purge"] is True
         reader.close()
-        memory.lifecycle.maintain()
+        memory.admin.lifecycle.maintain()
         assert memory.store.statistics()["unfinished_purge"] is False
         assert left_of(path, {"zqsecret1x1y"}) == set()
 

@@ -32,7 +32,7 @@ def tune(
     **options: Any,  # noqa: ANN401 - of the search
 ) -> tuple[_Tuned, SavedRecipe | None]:
     """Search for better parameters of a recipe, judged by feedback, and save what wins; all under a lease."""
-    base = engine.recipes.get(recipe, namespace=namespace)
+    base = engine.admin.recipes.get(recipe, namespace=namespace)
     with engine.leases.hold(WORK, namespace) as lease:
         progress("reading feedback", 0)
         training_set = from_feedback(engine, namespace=namespace).under(lease)

@@ -71,10 +71,10 @@ def lab(context: PageContext) -> Response:
         logged=engine.recall_log.how.recalls,
         questions=len(set(training_set.groups)),
         needed=MIN_GROUPS,
-        reactions=len(engine.feedback.list()),
-        latest=engine.feedback.recalls(limit=8),
+        reactions=len(engine.admin.feedback.list()),
+        latest=engine.admin.feedback.recalls(limit=8),
         ways={name: text for name, (text, _) in _WAYS.items()},
-        recipe=engine.recipes.get(),
+        recipe=engine.admin.recipes.get(),
         **_outcome(context),
     )
 
@@ -91,7 +91,7 @@ def judge(context: PageContext) -> Response:
     """Take down whether a hit was relevant."""
     values = context.values
     recall, memory = values.text("recall"), values.text("memory")
-    context.engine.feedback.record(recall, memory, "relevant", values.text("relevant"))
+    context.engine.admin.feedback.record(recall, memory, "relevant", values.text("relevant"))
     if context.fragment:
         hit = next((hit for hit in _hits(context, recall) if hit.memory.id == memory), None)
         if hit is not None:
@@ -155,7 +155,7 @@ def _hits(context: PageContext, recall: str) -> tuple[Judged, ...]:
     ids = [logged.ids[place] for place in logged.shown][:_MAX_HITS]
     memories = context.engine.store.get(context.namespace, ids) if ids else []
     feedback: dict[str, list[Feedback]] = {}
-    for reaction in context.engine.feedback.list():
+    for reaction in context.engine.admin.feedback.list():
         if reaction.feedback.recall_id == recall:
             feedback.setdefault(reaction.feedback.memory_id, []).append(reaction.feedback)
     return tuple(
@@ -165,7 +165,7 @@ def _hits(context: PageContext, recall: str) -> tuple[Judged, ...]:
 
 
 def _logged(context: PageContext, recall: str) -> LoggedRecall:
-    recalls = context.engine.feedback.recalls(ids=(recall,))
+    recalls = context.engine.admin.feedback.recalls(ids=(recall,))
     if not recalls:
         raise RecallNotFound(recall, context.namespace)
     return recalls[0]
@@ -254,7 +254,7 @@ def dashboard(context: PageContext) -> Response:
     """Show every experiment of the namespace."""
     engine = context.engine
     names = [running.experiment.name for running in Experiments(engine).list()]
-    recipe = engine.recipes.get()
+    recipe = engine.admin.recipes.get()
     return context.page(
         "experiments.html",
         experiments=[Experiments(engine).status(name) for name in names],
@@ -268,7 +268,7 @@ def dashboard(context: PageContext) -> Response:
 def create(context: PageContext) -> Response:
     """Start an experiment: the recipe as it is against one with some parameters changed."""
     values = context.values
-    base = context.engine.recipes.get()
+    base = context.engine.admin.recipes.get()
     changes = read_changes(base, values)
     if not changes:
         raise InvalidArgument("settings", base.name, "a recipe with at least one control turned")
@@ -300,8 +300,8 @@ def keep_winner(context: PageContext) -> Response:
         raise InvalidArgument("name", name, f"an experiment with a winner; {status.reason}")
     evidence: dict[str, Any] = {"by": "experiment", "experiment": name, "reason": status.reason}
     saved = context.values.text("recipe")
-    engine.recipes.save(saved, recipe, evidence=evidence)
-    engine.recipes.use(saved)
+    engine.admin.recipes.save(saved, recipe, evidence=evidence)
+    engine.admin.recipes.use(saved)
     return context.go(context.url("/settings") + "#recipes")
 
 

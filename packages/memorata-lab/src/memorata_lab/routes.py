@@ -73,7 +73,7 @@ def recall_in_experiment(
 async def start_tune(context: UnkeyedWriteContext, body: schemas.TuningJob) -> Response:
     """Start a search for better parameters of a recipe; what chance explains is refused."""
     # What is bound to fail fails now, and not after minutes of work.
-    await context.run(lambda: context.engine.recipes.get(body.recipe, namespace=context.namespace))
+    await context.run(lambda: context.engine.admin.recipes.get(body.recipe, namespace=context.namespace))
     if body.save_as is not None:
         own_name("save_as", body.save_as)
     return start(context, "tune", tune_grid, body)

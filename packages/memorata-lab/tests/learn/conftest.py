@@ -80,9 +80,9 @@ def ask(engine: Engine) -> Callable[..., None]:
     def asked(things: Sequence[str] = THINGS, *, negative: bool = True) -> None:
         for thing in things:
             found = engine.recall(f"what of {thing}?", limit=5)
-            engine.feedback.record(found.id, thing, "thumbs", "up")
+            engine.admin.feedback.record(found.id, thing, "thumbs", "up")
             other = next(hit.memory.id for hit in found if hit.memory.id != thing)
             if negative:
-                engine.feedback.record(found.id, other, "thumbs", "down")
+                engine.admin.feedback.record(found.id, other, "thumbs", "down")
 
     return asked

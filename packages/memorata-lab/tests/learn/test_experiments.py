@@ -74,7 +74,7 @@ def asked_by_many(engine: Engine, clock: Any, users: int = 60, days: int = 3) ->
         clock.wait(days=days / users)
         found = Experiments(engine).recall("share", f"user{number}", "what of thingav?", limit=3)
         if (found.hits[0].memory.id == "thingav") != (number % 7 == 0):
-            engine.feedback.record(found.id, "thingav", "click")
+            engine.admin.feedback.record(found.id, "thingav", "click")
 
 
 def test_a_clear_difference_names_a_winner_once_there_is_enough(engine: Engine, clock: Any) -> None:
@@ -100,7 +100,7 @@ def test_ratings_count_where_there_are_any(engine: Engine, clock: Any) -> None:
     Experiments(engine).create("share", TWO, least_users=2, least_days=1)
     for number in range(8):
         found = Experiments(engine).recall("share", f"user{number}", "what of thingav?", limit=3)
-        engine.feedback.record(found.id, found.hits[0].memory.id, "rating", 4)
+        engine.admin.feedback.record(found.id, found.hits[0].memory.id, "rating", 4)
     measures = Experiments(engine).status("share").recommendation
     assert measures is not None
     assert {each.satisfaction for each in measures.measures.values()} == {4.0}
@@ -115,7 +115,7 @@ def test_lists_of_two_rankings_find_it_with_fewer_questions(engine: Engine, cloc
         found = Experiments(engine).recall("mixed", f"user{number}", "what of thingav?", limit=1)
         assert len(found.hits) == 1
         if found.hits[0].memory.id == "thingav":
-            engine.feedback.record(found.id, "thingav", "click")
+            engine.admin.feedback.record(found.id, "thingav", "click")
     status = Experiments(engine).status("mixed")
     assert status.preference is not None
     assert status.preference.wins == 0
@@ -124,7 +124,7 @@ def test_lists_of_two_rankings_find_it_with_fewer_questions(engine: Engine, cloc
     for number in range(60):
         found = Experiments(engine).recall("mixed", f"user{number}", "what of thingbv?", limit=1)
         if found.hits[0].memory.id == "thingbv":
-            engine.feedback.record(found.id, "thingbv", "click")
+            engine.admin.feedback.record(found.id, "thingbv", "click")
     assert Experiments(engine).status("mixed").winner == "words"
 
 
@@ -137,9 +137,9 @@ def test_one_list_is_one_recall(engine: Engine) -> None:
     # What the second found is shown, so nothing was turned away; and the log knows of one question.
     assert [hit.memory.id for hit in found] == ["thingaw", "thingav"]
     assert found.rejected is None
-    assert [each.id for each in engine.feedback.recalls()] == [found.id, alone.id]
+    assert [each.id for each in engine.admin.feedback.recalls()] == [found.id, alone.id]
     for hit in found:
-        engine.feedback.record(found.id, hit.memory.id, "click")
+        engine.admin.feedback.record(found.id, hit.memory.id, "click")
     none = Variant("shut too", 0.5, dict(shut.settings))
     Experiments(engine).create("shut", [shut, none], method="interleave")
     nothing = Experiments(engine).recall("shut", "ann", "what of thingav?", limit=3)

@@ -79,7 +79,7 @@ def exact(recipe: str) -> bool:
 def test_as_logged_it_comes_out_as_it_was(engine: Engine, name: str) -> None:
     asked = [engine.recall(Query(question, near=Place(48.5, 2.0) if place else None), recipe=name).id
              for place in (False, True) for question in QUESTIONS]  # fmt: skip
-    for recall in engine.feedback.recalls(ids=tuple(asked)):
+    for recall in engine.admin.feedback.recalls(ids=tuple(asked)):
         order = order_of(recall, logged_recipe(recall))
         shown = len(recall.shown)
         # Rounding to float32 may swap neighbours far down; what was shown is as it was.
@@ -104,7 +104,7 @@ def test_another_setting_ranks_as_a_search_with_it_does(engine: Engine, changes:
     # What texts say for hits is read when they are, and not logged.
     recipe = replace(RECIPES["balanced"], text_depth=0, **changes)  # type: ignore[arg-type]
     for question in QUESTIONS[:3]:
-        (logged,) = engine.feedback.recalls(ids=(engine.recall(question).id,))
+        (logged,) = engine.admin.feedback.recalls(ids=(engine.recall(question).id,))
         with engine.recall_log.aside():
             searched = [hit.memory.id for hit in engine.recall(question, recipe=recipe)]
         replayed = [logged.ids[place] for place in order_of(logged, recipe).tolist()]
@@ -115,7 +115,7 @@ def test_another_setting_ranks_as_a_search_with_it_does(engine: Engine, changes:
 
 def test_what_needs_a_search_stays_as_it_was(engine: Engine) -> None:
     engine.recall("tea", recipe="fast")
-    (logged,) = engine.feedback.recalls(limit=1)
+    (logged,) = engine.admin.feedback.recalls(limit=1)
     replayed = as_replayed(RECIPES["azure"], logged)
     assert (replayed.fusion, replayed.vector_weight) == ("rrf", 0.65)
     assert (replayed.vector_pool, replayed.b) == (50, 0.5)
@@ -129,7 +129,7 @@ def test_what_needs_a_search_stays_as_it_was(engine: Engine) -> None:
 
 def test_a_ranking_is_the_order_of_the_recipe_by_id(engine: Engine) -> None:
     engine.recall("Green   TEA")
-    (logged,) = engine.feedback.recalls(limit=1)
+    (logged,) = engine.admin.feedback.recalls(limit=1)
     assert query_group(logged) == "green tea"
     recipe = RECIPES["balanced"].changed({"vector_weight": 0.0})
     expected = [logged.ids[place] for place in order_of(logged, recipe).tolist()]
@@ -150,7 +150,7 @@ def test_a_question_that_was_not_kept_cannot_be_classified() -> None:
     with open_engine(":memory:", embedder="lexical", config={"logging": logging}) as engine:
         engine.remember("green tea")
         engine.recall("what tea?")
-        (logged,) = engine.feedback.recalls()
+        (logged,) = engine.admin.feedback.recalls()
         assert order_of(logged, RECIPES["balanced"]).tolist() == [0]
         with pytest.raises(InvalidArgument, match="the log has none of recall"):
             order_of(logged, RECIPES["adaptive"])
@@ -164,7 +164,7 @@ def test_questions_that_are_not_kept_are_still_told_apart() -> None:
         memory.remember_many([f"{first} and {second}" for first in WORDS for second in WORDS[:2]])
         for question in ("tea in lisbon", "tea in lisbon", "the red boat", "tea in lisbon", ""):
             memory.recall(question)
-        recalls = memory.feedback.recalls()
+        recalls = memory.admin.feedback.recalls()
         nothing, again, boat, twice, first = (query_group(each) for each in recalls)
         # Whoever asked the same is held out together, though nobody knows what it was.
         assert first == twice == again

@@ -139,11 +139,11 @@ Ask = Callable[..., None]
 
 def complain(engine: Engine) -> None:
     """Say of forty hits with a similarity of 0.8 that they are not relevant, where the least is 0.78."""
-    engine.recipes.save("strict", PLAIN.changed({"least_similarity": 0.78}))
-    engine.recipes.use("strict")
+    engine.admin.recipes.save("strict", PLAIN.changed({"least_similarity": 0.78}))
+    engine.admin.recipes.use("strict")
     for thing in THINGS:
         found = engine.recall(f"what of {thing}?", limit=1)
-        engine.feedback.record(found.id, found.hits[0].memory.id, "thumbs", "down")
+        engine.admin.feedback.record(found.id, found.hits[0].memory.id, "thumbs", "down")
 
 
 def test_a_move_that_changes_nothing_that_anybody_judged_is_refused(engine: Engine, ask: Ask) -> None:
@@ -152,7 +152,7 @@ def test_a_move_that_changes_nothing_that_anybody_judged_is_refused(engine: Engi
     assert found.decision is not None
     assert (found.decision.move, found.decision.wrong, found.recipe) == (Move.KEPT, 0.5, "")
     assert found.decision.reason.endswith("held out it does not win: 40 errors as it is, 40 with the move")
-    assert engine.recipes.get().name == "plain"
+    assert engine.admin.recipes.get().name == "plain"
 
 
 def test_events_of_one_query_cannot_be_held_out() -> None:
@@ -164,20 +164,20 @@ def test_events_of_one_query_cannot_be_held_out() -> None:
 
 def test_the_least_confidence_follows_feedback_too() -> None:
     with open_engine(":memory:", embedder="lexical") as memory:
-        memory.recipes.save("sure", RECIPES["vector"].changed({"least_confidence": 0.6}))
-        memory.recipes.use("sure")
+        memory.admin.recipes.save("sure", RECIPES["vector"].changed({"least_confidence": 0.6}))
+        memory.admin.recipes.use("sure")
         for number in range(25):
             memory.remember(f"Note {number} is about topic{number * 7}.", confidence=0.61, id=f"note{number}")
             found = memory.recall(f"what of topic{number * 7}", limit=1)
-            memory.feedback.record(found.id, f"note{number}", "relevant", "no")
+            memory.admin.feedback.record(found.id, f"note{number}", "relevant", "no")
         outcome = retune_week(memory, bounds=(0.1, 0.99))
         assert outcome.decision is not None
         assert outcome.confidence is not None
         assert (outcome.decision.move, outcome.confidence.move) == (Move.KEPT, Move.RAISED)
         assert outcome.confidence.measure == "confidence"
         assert outcome.confidence.reason.endswith("held out, 25 errors become 0")
-        assert memory.recipes.get().name == RETUNED
-        assert memory.recipes.get().least_confidence == pytest.approx(0.63)
+        assert memory.admin.recipes.get().name == RETUNED
+        assert memory.admin.recipes.get().least_confidence == pytest.approx(0.63)
         assert len(memory.recall("what of topic7")) == 0
         assert [each.measure for _, each in retune_record(memory)] == ["similarity", "confidence"]
 
@@ -188,14 +188,14 @@ def test_a_week_of_complaints_raises_the_threshold(engine: Engine) -> None:
     assert tried.decision is not None
     assert (tried.decision.move, tried.decision.events, tried.decision.wrong) == (Move.RAISED, 40, 1.0)
     assert retune_record(engine) == ()
-    assert engine.recipes.get().name == "strict"
+    assert engine.admin.recipes.get().name == "strict"
     found = retune_week(engine)
-    assert (found.recipe, engine.recipes.get().name) == (RETUNED, RETUNED)
-    assert engine.recipes.get().least_similarity == pytest.approx(0.78 * 1.05)
+    assert (found.recipe, engine.admin.recipes.get().name) == (RETUNED, RETUNED)
+    assert engine.admin.recipes.get().least_similarity == pytest.approx(0.78 * 1.05)
     ((at, decision),) = retune_record(engine)
     assert (at, decision) == (engine.now(), found.decision)
-    engine.recipes.rollback()
-    assert engine.recipes.get().name == "strict"
+    engine.admin.recipes.rollback()
+    assert engine.admin.recipes.get().name == "strict"
 
 
 def test_it_looks_once_in_seven_days(engine: Engine, ask: Ask, clock: Any) -> None:
@@ -206,7 +206,7 @@ def test_it_looks_once_in_seven_days(engine: Engine, ask: Ask, clock: Any) -> No
     assert retune_week(engine).decision is None
     assert retune_week(engine, force=True).decision is not None
     clock.wait(days=7)
-    engine.recipes.use(None)
+    engine.admin.recipes.use(None)
     ask(["thingav"])
     again = retune_week(engine)
     assert again.decision is not None
@@ -258,8 +258,8 @@ def test_who_is_stopped_half_way_has_moved_nothing(engine: Engine, monkeypatch: 
         patched.setattr(engine.store.saved_settings, "save", stopped)
         with pytest.raises(KeyboardInterrupt):
             retune_week(engine)
-    assert engine.recipes.get().name == "strict"
-    assert [each.recipe.name for each in engine.recipes.list()] == ["strict"]
+    assert engine.admin.recipes.get().name == "strict"
+    assert [each.recipe.name for each in engine.admin.recipes.list()] == ["strict"]
     assert retune_week(engine).recipe == RETUNED
     assert len(retune_record(engine)) == 1
 

@@ -43,8 +43,8 @@ def test_feedback_says_what_was_relevant_and_what_not(engine: Engine, ask: Ask) 
 def test_the_last_word_counts_and_a_question_asked_twice_is_one_group(engine: Engine, ask: Ask) -> None:
     for value in ("down", "up"):
         found = engine.recall("what of thingav?")
-        engine.feedback.record(found.id, "thingav", "thumbs", "down")
-        engine.feedback.record(found.id, "thingav", "thumbs", value)
+        engine.admin.feedback.record(found.id, "thingav", "thumbs", "down")
+        engine.admin.feedback.record(found.id, "thingav", "thumbs", value)
     training = from_feedback(engine)
     assert len(training.recalls) == 2
     assert len(training.questions) == 1
@@ -93,14 +93,14 @@ def test_labelled_questions_are_asked_without_a_trace(engine: Engine) -> None:
         "q2": LabelledQuery("thingbv", {"thingbv": 0.0}),
     }
     training = from_labels(engine, given)
-    assert engine.feedback.recalls() == []
+    assert engine.admin.feedback.recalls() == []
     assert [each.id for each in training.recalls] == ["labelled:q1", "labelled:q2"]
     assert [each.id for each in training.questions] == ["labelled:q1"]
     assert "thingaw" in training.rejected["labelled:q1"]
     np.testing.assert_allclose(training.values(base, base), [1 / np.log2(3)])
     searched = training.values(base.changed({"vector_pool": 0}), base)
     np.testing.assert_allclose(searched, [1.0])
-    assert engine.feedback.recalls() == []
+    assert engine.admin.feedback.recalls() == []
     with pytest.raises(MemoryNotFound, match="no memory 'nobody'"):
         from_labels(engine, {"q": LabelledQuery("?", {"nobody": 1.0})})
 
@@ -153,7 +153,7 @@ def test_reactions_outlive_their_recall_as_pairs(engine: Engine, ask: Ask) -> No
 def test_words_alone_make_no_pairs(engine: Engine) -> None:
     words = Recipe(name="words", vector_pool=0)
     found = engine.recall("what of thingav?", recipe=words)
-    engine.feedback.record(found.id, "thingav", "click")
+    engine.admin.feedback.record(found.id, "thingav", "click")
     assert from_feedback(engine).pairs("misleading").groups == ()
 
 

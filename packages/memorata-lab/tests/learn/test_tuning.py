@@ -60,7 +60,7 @@ def test_a_winner_is_saved_used_and_rolled_back(engine: Engine, training: Traini
     assert saved.in_use
     assert saved.evidence["accepted"] is True
     assert engine.recall("what of thingav?").hits[0].memory.id == "thingav"
-    engine.recipes.rollback()
+    engine.admin.recipes.rollback()
     assert engine.recall("what of thingav?").hits[0].memory.id == "thingaw"
 
 
@@ -70,7 +70,7 @@ def test_what_does_not_win_is_refused_with_the_numbers(engine: Engine, training:
     assert not found.verdict.accepted
     assert found.verdict.reason == "no change: nothing that was tried is better than the current setting"
     assert install(engine, found, "tuned") is None
-    assert engine.recipes.list() == ()
+    assert engine.admin.recipes.list() == ()
 
 
 def test_too_little_says_how_much_more(engine: Engine, ask: Ask) -> None:
@@ -101,7 +101,7 @@ def test_what_reads_the_question_is_not_tried_where_the_log_has_none() -> None:
         things = [f"thing{number}" for number in range(20)]
         memory.remember_many([{"id": each, "content": f"A note about {each}."} for each in things])
         for each in things:
-            memory.feedback.record(memory.recall(f"what of {each}?").id, each, "click")
+            memory.admin.feedback.record(memory.recall(f"what of {each}?").id, each, "click")
         found = tune_families(from_feedback(memory), recipe)
         assert found.verdict.reason.startswith("no change")
         with pytest.raises(InvalidArgument, match="one that needs no question"):
@@ -204,12 +204,12 @@ def test_a_namespace_with_enough_feedback_gets_its_own(engine: Engine, ask: Ask)
     engine.remember("A note about thingav.", namespace="acme/quiet")
     tried = adapt(engine, dry_run=True)
     assert isinstance(tried["default"], Tuned)
-    assert engine.recipes.get().name == "plain"
+    assert engine.admin.recipes.get().name == "plain"
     found = adapt(engine)
     assert isinstance(found["acme/quiet"], NotEnoughData)
     assert "20 more than there are" in str(found["acme/quiet"])
-    assert engine.recipes.get().name == ADAPTED
-    assert engine.recipes.get(namespace="acme/quiet").name == "plain"
+    assert engine.admin.recipes.get().name == ADAPTED
+    assert engine.admin.recipes.get(namespace="acme/quiet").name == "plain"
 
 
 @pytest.mark.untraced
@@ -250,40 +250,40 @@ def test_a_namespace_that_another_worker_tunes_is_left_to_it(engine: Engine, ask
     engine.store.leases.acquire("tune", engine.namespace, "another server", 60, engine.now())
     found = adapt(engine, [engine.namespace])
     assert isinstance(found[engine.namespace], WorkUnderWay)
-    assert engine.recipes.list() == ()
+    assert engine.admin.recipes.list() == ()
 
 
 @pytest.mark.untraced
 def test_it_has_to_win_against_what_the_namespace_uses(engine: Engine, ask: Ask) -> None:
     ask()
     better = engine.recipe.changed({"vector_weight": 0.2, "session_weight": 0.1})
-    engine.recipes.save("ours", better)
-    engine.recipes.use("ours")
+    engine.admin.recipes.save("ours", better)
+    engine.admin.recipes.use("ours")
     found = adapt(engine, [engine.namespace])[engine.namespace]
     assert isinstance(found, Tuned)
     assert (found.verdict.accepted, found.base.name) == (False, "ours")
     assert found.verdict.reason == "no change: nothing that was tried is better than the current setting"
-    assert engine.recipes.get().name == "ours"
+    assert engine.admin.recipes.get().name == "ours"
     # Where it wins, all else is as the namespace has it, and the share is drawn towards everybody's.
     worse = better.changed({"vector_weight": 1.0})
-    engine.recipes.save("ours", worse)
+    engine.admin.recipes.save("ours", worse)
     won = adapt(engine, [engine.namespace])[engine.namespace]
     assert isinstance(won, Tuned)
     assert won.verdict.accepted
     assert won.recipe.session_weight == 0.1
     assert won.recipe.vector_weight == pytest.approx((40 * 0.0 + 50 * 0.9) / 90)
-    assert engine.recipes.get().name == ADAPTED
+    assert engine.admin.recipes.get().name == ADAPTED
 
 
 @pytest.mark.untraced
 def test_looking_again_goes_on_from_where_it_is(engine: Engine, ask: Ask) -> None:
     ask()
     adapt(engine)
-    once = engine.recipes.get()
+    once = engine.admin.recipes.get()
     again = adapt(engine)[engine.namespace]
     assert isinstance(again, Tuned)
     assert not again.verdict.accepted
-    assert engine.recipes.get() == once
+    assert engine.admin.recipes.get() == once
 
 
 def test_little_feedback_moves_little_and_much_moves_all_the_way() -> None:

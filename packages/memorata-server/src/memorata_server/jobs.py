@@ -254,13 +254,13 @@ def check(engine: Engine, namespace: str, request: None, progress: Progress) -> 
 
 def find_duplicates(engine: Engine, namespace: str, request: DuplicatesJob, progress: Progress) -> Json:
     """Look for duplicates, and supersede them if the request says so."""
-    duplicates = engine.duplicates.find(
+    duplicates = engine.admin.duplicates.find(
         strategy=request.strategy, paraphrases=request.paraphrases, namespace=namespace, progress=progress
     )
     groups = [group for group in duplicates.groups if request.keep is None or group.keep.id in request.keep]
     run = None
     if request.apply:
-        run = engine.duplicates.supersede(
+        run = engine.admin.duplicates.supersede(
             groups, strategy=request.strategy, namespace=namespace, progress=progress
         )
     return {
@@ -273,7 +273,7 @@ def find_duplicates(engine: Engine, namespace: str, request: DuplicatesJob, prog
 
 def maintain(engine: Engine, namespace: str, request: MaintenanceJob, progress: Progress) -> Json:
     """Promote, demote, expire and summarise; nothing is removed."""
-    report: Json = engine.lifecycle.maintain(
+    report: Json = engine.admin.lifecycle.maintain(
         dry_run=request.dry_run, namespace=namespace, progress=progress
     ).as_dict()
     for proposal in report["proposed"]:

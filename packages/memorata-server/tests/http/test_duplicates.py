@@ -12,7 +12,7 @@ def test_a_repeat_counts_as_a_mention(client: TestClient, tea: str) -> None:
 def test_a_run_is_listed_and_undone(client: TestClient, engine: Engine) -> None:
     for number in range(2):
         engine.remember("Anna likes green tea", id=f"m{number}", duplicates="off")
-    engine.duplicates.supersede(engine.duplicates.find().groups)
+    engine.admin.duplicates.supersede(engine.admin.duplicates.find().groups)
     (run,) = client.get("/v1/duplicates/runs").json()["runs"]
     assert run["repeats"] == 1
     undone = client.post("/v1/duplicates/undo", json={"run": run["number"]}).json()

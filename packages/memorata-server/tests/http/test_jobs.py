@@ -173,7 +173,7 @@ def test_thresholds_are_tuned_by_a_job(client: TestClient, engine: Engine) -> No
         found = engine.recall(f"code of route {number}", limit=3)
         for hit in found:
             kind = "yes" if hit.memory.id == f"route{number}" else "no"
-            engine.feedback.record(found.id, hit.memory.id, "relevant", kind)
+            engine.admin.feedback.record(found.id, hit.memory.id, "relevant", kind)
     done = ended(client, "tune", {"thresholds": "f1", "save_as": "gated"})
     assert done["state"] == "done", done
     assert set(done["result"]["evidence"]["setting"]) == {"least_similarity", "least_confidence"}

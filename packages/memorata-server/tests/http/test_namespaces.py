@@ -24,7 +24,7 @@ def token(engine: Engine, *namespaces: str, scope: str = "admin") -> str:
 def test_a_key_must_be_for_every_namespace_that_is_touched(
     open_client: Callable[..., TestClient], filled: Engine
 ) -> None:
-    filled.namespaces.link("style", namespace="acme/api")
+    filled.admin.namespaces.link("style", namespace="acme/api")
     client = open_client(required=True, token=token(filled, "acme/api"))
     asked = {
         "query": "deploy, indent, written",

@@ -310,7 +310,7 @@ def test_feedback_is_kept_with_the_recall_it_is_about(engine: Engine, say: Say) 
     about = {"recall_id": found[1], "memory_id": tea.id}
     for given in ({"kind": "relevant"}, {"kind": "relevant", "value": "no"}, {"kind": "rating", "value": 4}):
         assert say("feedback", **about, **given).startswith("Thank you")
-    kept = [each.feedback for each in engine.feedback.list()]
+    kept = [each.feedback for each in engine.admin.feedback.list()]
     assert [(each.recall_id, each.memory_id) for each in kept] == [(found[1], tea.id)] * 3
     assert [(each.signal.value, each.rating) for each in kept] == [
         ("relevant", None),

@@ -307,8 +307,8 @@ def test_saving_what_was_turned(page: Page, served: Served) -> None:
     page.get_by_role("button", name="Save").click()
     expect(page).to_have_url("/?q=When+do+we+release&recipe=words-first")
     expect(page.get_by_label("Vector weight")).to_have_value("0")
-    assert served.engine.recipes.get("words-first").vector_weight == 0
-    served.engine.recipes.rollback("words-first")
+    assert served.engine.admin.recipes.get("words-first").vector_weight == 0
+    served.engine.admin.recipes.rollback("words-first")
 
 
 def test_judging_in_the_lab(page: Page, served: Served) -> None:
@@ -318,7 +318,7 @@ def test_judging_in_the_lab(page: Page, served: Served) -> None:
     first = page.locator(".judged").first
     first.get_by_role("button", name="Answers it").click()
     expect(first.get_by_role("button", name="Answers it")).to_have_attribute("aria-pressed", "true")
-    assert len(served.engine.feedback.list()) == 1
+    assert len(served.engine.admin.feedback.list()) == 1
 
 
 def test_vectors_that_are_missing_and_what_was_said_twice(browser: Browser, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_what_users_did_is_counted(client: TestClient, engine: Engine, token: st
     client.post("/experiments", data={"token": token, **FORM})
     for number in range(12):
         found = Experiments(engine).recall("more meaning", f"user {number}", "who drinks tea?")
-        engine.feedback.record(found.id, found.hits[0].memory.id, "click")
+        engine.admin.feedback.record(found.id, found.hits[0].memory.id, "click")
     page = client.get("/experiments").text
     users = [int(each) for each in re.findall(r"</td>\s*<td>(\d+)</td><td>\d+</td><td>100.0 %</td>", page)]
     assert sum(users) == 12
@@ -61,7 +61,7 @@ def test_only_a_winner_is_kept(
     keep = {"token": token, "name": "more meaning", "recipe": "winner"}
     assert "Save the winner as" not in client.get("/experiments").text
     assert client.post("/experiments/keep", data=keep).status_code == 400
-    assert engine.recipes.list() == ()
+    assert engine.admin.recipes.list() == ()
 
     status_of = Experiments.status
 
@@ -72,7 +72,7 @@ def test_only_a_winner_is_kept(
     monkeypatch.setattr(Experiments, "status", decided)
     assert "Save the winner as" in client.get("/experiments").text
     assert client.post("/experiments/keep", data=keep).status_code == 303
-    assert (engine.recipes.get().name, engine.recipes.get().vector_weight) == ("winner", 0.9)
+    assert (engine.admin.recipes.get().name, engine.admin.recipes.get().vector_weight) == ("winner", 0.9)
 
 
 @pytest.mark.parametrize(

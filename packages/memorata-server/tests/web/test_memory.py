@@ -180,7 +180,7 @@ def test_what_was_said_again_is_listed(client: TestClient, engine: Engine) -> No
     engine.remember("The key is under the mat.", id="mat")
     engine.remember("The key is under the mat!", id="again")
     kept = engine.get("mat").superseded_by or "mat"
-    note = engine.duplicates.repeats(kept)[0]
+    note = engine.admin.duplicates.repeats(kept)[0]
     page = client.get(f"/memories/{kept}").text
     assert "Said again" in page
     assert f'href="/memories/{note.memory_id}"' in page

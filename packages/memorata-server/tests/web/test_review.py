@@ -77,7 +77,7 @@ def test_merging_writes_a_memory_of_all_their_words(client: TestClient, engine: 
     client.post("/review/resolve", data={"token": token, "memory": ["tea", "again"], "do": "merge"})
     left = [memory for memory in engine.list().memories if "green tea" in memory.content]
     assert len(left) == 1
-    assert [run.strategy for run in engine.duplicates.runs()] == ["merge"]
+    assert [run.strategy for run in engine.admin.duplicates.runs()] == ["merge"]
 
 
 def test_what_was_purged_since_it_was_found_is_not_shown(
@@ -111,7 +111,7 @@ def test_what_was_settled_is_noted_by_how_it_was_proposed(
 ) -> None:
     looked(client, token, "keep_most_recent")
     client.post("/review/resolve-all", data={"token": token})
-    assert [run.strategy for run in engine.duplicates.runs()] == ["keep_most_recent"]
+    assert [run.strategy for run in engine.admin.duplicates.runs()] == ["keep_most_recent"]
     assert "keep most recent · 2 memories superseded" in client.get("/review").text
 
 
@@ -144,13 +144,15 @@ def torn() -> Iterator[tuple[Engine, TestClient, str]]:
 @pytest.mark.parametrize(("do", "left"), [("replace", {"gone"}), ("both", {"gone", "berlin"})])
 def test_a_contradiction_is_decided(torn: tuple[Engine, TestClient, str], do: str, left: set[str]) -> None:
     engine, client, token = torn
-    assert [(each.newer, each.older) for each in engine.duplicates.contradictions()] == [("gone", "berlin")]
+    assert [(each.newer, each.older) for each in engine.admin.duplicates.contradictions()] == [
+        ("gone", "berlin")
+    ]
     assert "Anna no longer lives in Berlin." in client.get("/review").text
     form = {"token": token, "newer": "gone", "older": "berlin", "do": do, "because": "She moved."}
     assert client.post("/review/decide", data={**form, "because": ""}).status_code == 400
     assert client.post("/review/decide", data=form).status_code == 303
     assert current(engine) == left
-    assert engine.duplicates.contradictions() == ()
+    assert engine.admin.duplicates.contradictions() == ()
     assert client.post("/review/decide", data=form).status_code == 400
 
 
@@ -162,7 +164,7 @@ def test_summaries_wait_in_the_same_queue(client: TestClient, engine: Engine, to
     end = time.monotonic() + 60
     while 'class="running"' in (page := client.get("/review").text) and time.monotonic() < end:
         time.sleep(0.01)
-    (proposal,) = engine.lifecycle.summaries()
+    (proposal,) = engine.admin.lifecycle.summaries()
     assert "1 to decide" in page
     assert "proposed of 8 memories" in page
     assert "<i>tea" not in page
@@ -170,6 +172,6 @@ def test_summaries_wait_in_the_same_queue(client: TestClient, engine: Engine, to
     form = {"token": token, "summary": proposal.summary.id}
     assert client.post("/review/summary", data={**form, "do": "maybe"}).status_code == 400
     assert client.post("/review/summary", data={**form, "do": "accept"}).status_code == 303
-    assert engine.lifecycle.summaries() == ()
+    assert engine.admin.lifecycle.summaries() == ()
     assert proposal.summary.id in current(engine)
     assert "nothing to decide" in client.get("/review").text

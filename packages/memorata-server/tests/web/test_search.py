@@ -62,7 +62,7 @@ def test_the_palette_leads_to_pages_names_memories_and_namespaces(client: TestCl
     page = client.get("/palette", params={"q": "green <b>tea"}).text
     assert 'href="/memories/tea"' in page
     assert "Search for “green &lt;b&gt;tea”" in page
-    assert engine.feedback.recalls() == []
+    assert engine.admin.feedback.recalls() == []
 
 
 def test_filters_offer_what_exists(client: TestClient, engine: Engine) -> None:
@@ -192,9 +192,9 @@ def test_what_was_turned_is_saved_as_a_recipe(client: TestClient, engine: Engine
     assert saved == {"recipe": "azure", "q": "tea", "vector_weight": "0.8"}
     answer = client.post("/recipes", data={"token": token, **saved, "name": "mine", "use": "true"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/?q=tea&recipe=mine")
-    mine = engine.recipes.get("mine")
+    mine = engine.admin.recipes.get("mine")
     assert (mine.fusion, mine.vector_weight) == ("rrf", 0.8)
-    assert engine.recipes.get().name == "mine"
+    assert engine.admin.recipes.get().name == "mine"
     again = client.get("/?q=tea").text
     assert "<option selected>mine</option>" in again
     assert "Save as a recipe" not in again
@@ -207,7 +207,7 @@ def test_a_recipe_that_cannot_be_saved_is_refused(
     client: TestClient, engine: Engine, token: str, form: dict[str, str]
 ) -> None:
     assert client.post("/recipes", data={"token": token, **form}).status_code == 400
-    assert engine.recipes.list() == ()
+    assert engine.admin.recipes.list() == ()
 
 
 def test_a_piece_has_the_colour_of_its_signal() -> None:

@@ -53,7 +53,7 @@ def test_memories_without_a_vector_are_warned_about_and_embedded_on_request(tmp_
 
 
 def test_a_recipe_is_used_and_taken_back(client: TestClient, engine: Engine, token: str) -> None:
-    engine.recipes.save(
+    engine.admin.recipes.save(
         "mine", Recipe(name="mine", vector_weight=0.9), evidence={"by": "hand", "base": "fast"}
     )
     page = client.get("/settings").text
@@ -61,17 +61,17 @@ def test_a_recipe_is_used_and_taken_back(client: TestClient, engine: Engine, tok
     assert "by hand from fast" in page
     answer = client.post("/settings/use", data={"token": token, "name": "mine"})
     assert answer.headers["location"] == "/settings#recipes"
-    assert engine.recipes.get().name == "mine"
+    assert engine.admin.recipes.get().name == "mine"
     assert "In use here: <strong>mine</strong>" in client.get("/settings").text
     client.post("/settings/rollback", data={"token": token})
-    assert engine.recipes.get().name == "balanced"
+    assert engine.admin.recipes.get().name == "balanced"
 
 
 def test_a_version_is_rolled_back(client: TestClient, engine: Engine, token: str) -> None:
     for weight in (0.1, 0.9):
-        engine.recipes.save("mine", Recipe(name="mine", vector_weight=weight))
+        engine.admin.recipes.save("mine", Recipe(name="mine", vector_weight=weight))
     client.post("/settings/rollback", data={"token": token, "name": "mine"})
-    assert engine.recipes.get("mine").vector_weight == 0.1
+    assert engine.admin.recipes.get("mine").vector_weight == 0.1
 
 
 def test_what_cannot_be_used_is_refused(client: TestClient, engine: Engine, token: str) -> None:

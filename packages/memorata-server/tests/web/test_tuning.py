@@ -46,12 +46,12 @@ def test_a_question_is_asked_judged_and_kept(client: TestClient, engine: Engine,
     recall = asked(client, token, "who drinks tea?")
     page = client.get("/lab", params={"recall": recall}).text
     assert 'value="who drinks tea?"' in page
-    assert page.count("Answers it") == len(engine.feedback.recalls(ids=(recall,))[0].shown) > 0
+    assert page.count("Answers it") == len(engine.admin.feedback.recalls(ids=(recall,))[0].shown) > 0
     form = {"token": token, "recall": recall, "memory": "tea", "relevant": "yes"}
     part = client.post("/lab/judge", data=form, headers=LIVE).text
     assert re.search(r'value="yes" aria-pressed="true"', part)
     assert re.search(r'value="no" aria-pressed="false"', part)
-    assert [each.feedback.memory_id for each in engine.feedback.list()] == ["tea"]
+    assert [each.feedback.memory_id for each in engine.admin.feedback.list()] == ["tea"]
     assert "<strong>1</strong> of the 20 queries" in client.get("/lab").text
     client.post("/lab/judge", data={**form, "relevant": "no"})
     again = client.get("/lab", params={"recall": recall}).text
@@ -76,7 +76,7 @@ def test_a_blank_question_is_not_taken_for_one_that_was_not_kept(client: TestCli
 def test_questions_of_the_search_page_are_not_logged(client: TestClient, engine: Engine) -> None:
     client.get("/?q=who+drinks+tea")
     client.get("/memories/tea/similar")
-    assert engine.feedback.recalls() == []
+    assert engine.admin.feedback.recalls() == []
 
 
 def test_too_few_judgements_are_told(client: TestClient, token: str) -> None:
@@ -90,14 +90,14 @@ def test_what_luck_explains_is_refused_with_numbers(client: TestClient, engine: 
     for number in range(25):
         engine.remember(f"PageRoute {number} has the code K{number * 37}.", id=f"route{number}")
         found = engine.recall(f"code of route {number}")
-        engine.feedback.record(found.id, f"route{number}", "relevant")
+        engine.admin.feedback.record(found.id, f"route{number}", "relevant")
     page = tuned(client, token, "share")
     assert "Refused" in page
     assert '<svg class="plot"' in page
     assert "Gain on held-out queries" in page
     assert "Install" not in page
     assert client.post("/lab/install", data={"token": token, "name": "tuned"}).status_code == 400
-    assert engine.recipes.list() == ()
+    assert engine.admin.recipes.list() == ()
 
 
 @pytest.mark.parametrize("way", ["similarity", "gate"])
@@ -110,7 +110,7 @@ def test_thresholds_are_tuned_on_judged_hits(
         found = engine.recall(f"code of route {number}", limit=3)
         for hit in found:
             kind = "yes" if hit.memory.id == f"route{number}" else "no"
-            engine.feedback.record(found.id, hit.memory.id, "relevant", kind)
+            engine.admin.feedback.record(found.id, hit.memory.id, "relevant", kind)
     page = tuned(client, token, way)
     assert "Gain on held-out queries" in page
     assert "least_similarity" in page
@@ -134,7 +134,7 @@ def test_what_wins_is_installed_and_used(
     assert "+0.0500 ndcg@10 (+0.0200 to +0.0800)" in page
     answer = client.post("/lab/install", data={"token": token, "name": "tuned", "use": "true"})
     assert answer.headers["location"] == "/settings#recipes"
-    assert (engine.recipes.get().name, engine.recipes.get().vector_weight) == ("tuned", 0.8)
+    assert (engine.admin.recipes.get().name, engine.admin.recipes.get().vector_weight) == ("tuned", 0.8)
     assert "held out it gains 0.05" in client.get("/settings").text
     assert "Nothing was tried yet" in client.get("/lab").text
 
@@ -165,7 +165,7 @@ def test_bad_forms(client: TestClient, engine: Engine, token: str) -> None:
     recall = asked(client, token, "who drinks tea?")
     bad = {**form, "recall": recall, "relevant": "perhaps"}
     assert client.post("/lab/judge", data=bad).status_code == 400
-    assert engine.feedback.list() == []
+    assert engine.admin.feedback.list() == []
 
 
 def test_a_memory_that_logs_nothing_says_so() -> None:
@@ -190,7 +190,7 @@ def test_a_hit_beyond_those_that_the_lab_shows_is_judged_all_the_same(
     form = {"token": token, "recall": recall.id, "memory": recall.hits[1].memory.id, "relevant": "yes"}
     answer = client.post("/lab/judge", data=form, headers=LIVE)
     assert (answer.status_code, answer.headers["HX-Redirect"]) == (204, f"/lab?recall={recall.id}")
-    assert [each.feedback.memory_id for each in engine.feedback.list()] == [recall.hits[1].memory.id]
+    assert [each.feedback.memory_id for each in engine.admin.feedback.list()] == [recall.hits[1].memory.id]
 
 
 POINTS = [(0.0, 0.5), (0.5, 0.9), (1.0, 0.7)]

@@ -51,7 +51,7 @@ class Purge:
         return doomed
 
     def namespace(self, namespace: str) -> int:
-        """Remove a namespace; see :meth:`~memorata.engine.admin.Admin.purge_namespace`."""
+        """Remove a namespace; see :meth:`~memorata.engine.namespaces.Namespaces.purge`."""
         path = self._runtime.path(namespace)
         self.before()
         removed = self._runtime.run([path], lambda: self._store.purge_namespace(path))

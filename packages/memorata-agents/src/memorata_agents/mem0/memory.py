@@ -310,8 +310,8 @@ class Memory:
 
     def reset(self) -> None:
         """Remove everything for good."""
-        if self.namespace in self.engine.admin.namespaces():
-            self.engine.admin.purge_namespace(self.namespace)
+        if self.namespace in self.engine.admin.namespaces.list():
+            self.engine.admin.namespaces.purge(self.namespace)
 
     def close(self) -> None:
         """Let go of the database, unless it was open before."""

@@ -159,7 +159,7 @@ class Experiments:
         checks.one_of("method", method, METHODS)
         if method == "interleave" and len(experiment.variants) != 2:
             raise InvalidArgument("variants", len(experiment.variants), "exactly two variants to interleave")
-        recipe = engine.recipes.get(base, namespace=path)
+        recipe = engine.admin.recipes.get(base, namespace=path)
         for variant in experiment.variants:
             recipe.changed(dict(variant.settings))
         running = RunningExperiment(
@@ -254,7 +254,7 @@ class Experiments:
         engine.recall_log.flush()
         exposures = engine.store.exposures.list(path, name)
         feedback: dict[str, list[Feedback]] = {}
-        for reaction in engine.feedback.list(namespace=path):
+        for reaction in engine.admin.feedback.list(namespace=path):
             feedback.setdefault(reaction.feedback.recall_id, []).append(reaction.feedback)
         status = _preferred if running.method == "interleave" else _compared
         return status(running, exposures, feedback)

@@ -74,11 +74,11 @@ def replay_log(
     A recipe is given, named, or the one in use; of its changes those that need a search are refused. Of the
     latest recalls at most `limit` are looked at.
     """
-    chosen = engine.recipes.get(recipe, namespace=namespace)
+    chosen = engine.admin.recipes.get(recipe, namespace=namespace)
     changed = chosen.changed(checked_changes(changes)) if changes else chosen
     recalls = [
         recall
-        for recall in reversed(engine.feedback.recalls(namespace=namespace, since=since, limit=limit))
+        for recall in reversed(engine.admin.feedback.recalls(namespace=namespace, since=since, limit=limit))
         if len(recall.values)
     ]
     if not recalls:

@@ -239,7 +239,7 @@ def _retune_now(
     before = engine.store.saved_settings.list(path, RECORD)
     if before and not force and not dry_run and now < before[0].at + WEEK:
         return Retuned(before[0].at + WEEK)
-    base = engine.recipes.get(namespace=path)
+    base = engine.admin.recipes.get(namespace=path)
     threshold = similarity_threshold(base, engine.embedder)
     if bounds is None:
         noise = engine.embedder.similarity_threshold
@@ -265,8 +265,8 @@ def _retune_now(
             changed = replace(base, **after)
             reason = "; ".join(change.reason for change in moved.values())
             evidence = {**recorded(next(iter(moved.values()))), "reason": reason}
-            engine.recipes.save(recipe, changed, evidence=evidence, namespace=path)
-            engine.recipes.use(recipe, namespace=path)
+            engine.admin.recipes.save(recipe, changed, evidence=evidence, namespace=path)
+            engine.admin.recipes.use(recipe, namespace=path)
         for change in decisions:
             engine.store.saved_settings.save(path, RECORD, base.name, recorded(change), {}, now)
     return Retuned(now + WEEK, decision, recipe, confidence)

@@ -184,9 +184,9 @@ def from_feedback(
     engine: Engine, *, namespace: str | None = None, since: datetime | None = None
 ) -> TrainingSet:
     """Return the training set of the feedback on logged recalls, all of it or since a moment."""
-    records = engine.feedback.list(namespace=namespace, since=since)
+    records = engine.admin.feedback.list(namespace=namespace, since=since)
     ids = tuple(dict.fromkeys(record.feedback.recall_id for record in records))
-    recalls = engine.feedback.recalls(namespace=namespace, limit=None, ids=ids)
+    recalls = engine.admin.feedback.recalls(namespace=namespace, limit=None, ids=ids)
     logged = {recall.id for recall in recalls}
     gains: dict[str, dict[str, float]] = {}
     rejected: dict[str, set[str]] = {}
@@ -208,7 +208,7 @@ def from_labels(
     namespace: str | None = None,
 ) -> TrainingSet:
     """Ask labelled questions and return what was found, without a trace in the log."""
-    chosen = engine.recipes.get(namespace=namespace) if recipe is None else recipe
+    chosen = engine.admin.recipes.get(namespace=namespace) if recipe is None else recipe
     path = engine.namespace if namespace is None else namespace
     judged = list(dict.fromkeys(id_ for question in questions.values() for id_ in question.relevant))
     existing = engine.store.known([(path, id_) for id_ in judged])
@@ -291,7 +291,7 @@ def labelled_training_set(
     file = Path(path)
     if not file.is_file():
         raise DatasetError(file, None, "no such file")
-    chosen = engine.recipes.get(namespace=namespace) if recipe is None else recipe
+    chosen = engine.admin.recipes.get(namespace=namespace) if recipe is None else recipe
     records = read_records(file, of_memories=True)
     if not records.documents:
         labelled = {
@@ -312,7 +312,7 @@ def labelled_training_set(
             reranker=engine.reranker,
             analyser=engine.analyser.name,
             language=engine.analyser.language,
-            life=engine.lifecycle.rules,
+            life=engine.admin.lifecycle.rules,
         ),
     ) as apart:
         questions = {

@@ -188,9 +188,9 @@ def install(
     if not tuned.verdict.accepted:
         return None
     with engine.store.together():
-        saved = engine.recipes.save(name, tuned.recipe, evidence=tuned.evidence(), namespace=namespace)
+        saved = engine.admin.recipes.save(name, tuned.recipe, evidence=tuned.evidence(), namespace=namespace)
         if use:
-            engine.recipes.use(name, namespace=namespace)
+            engine.admin.recipes.use(name, namespace=namespace)
             return replace(saved, in_use=True)
     return saved
 
@@ -357,7 +357,7 @@ def adapt(
                 training = from_feedback(engine, namespace=path)
                 tuned = adapt_training_set(
                     training if lease is None else training.under(lease),
-                    engine.recipes.get(namespace=path),
+                    engine.admin.recipes.get(namespace=path),
                     everywhere=engine.recipe,
                     strength=strength,
                     seed=seed,

@@ -143,7 +143,7 @@ class RequestContext:
             with self.server.spans(operation, self.namespace):
                 if self._key is None:
                     return *perform(), False
-                stored = self.engine.idempotency.once(
+                stored = self.engine.admin.idempotency.once(
                     self._key,
                     digest,
                     perform,

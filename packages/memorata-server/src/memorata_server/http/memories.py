@@ -121,14 +121,14 @@ def set_trust(context: AdminContext, body: schemas.TrustChange) -> Json:
 @write_route(router.post, "/mark_used", answers.DoneAnswer, UPDATE)
 def mark_used(context: WriteContext, body: schemas.MemoryIds) -> Json:
     """Record that memories were of use, which makes them last and count more."""
-    context.engine.lifecycle.mark_used(*body.ids)
+    context.engine.admin.lifecycle.mark_used(*body.ids)
     return {"done": len(body.ids)}
 
 
 @write_route(router.post, "/confirm", answers.DoneAnswer, UPDATE)
 def confirm(context: WriteContext, body: schemas.MemoryIds) -> Json:
     """Confirm that memories are still true, which raises their confidence."""
-    context.engine.lifecycle.confirm(*body.ids)
+    context.engine.admin.lifecycle.confirm(*body.ids)
     return {"done": len(body.ids)}
 
 
@@ -211,13 +211,13 @@ def _object(text: str | None) -> dict[str, Any] | None:
 @read_route(duplicates_router.get, "/duplicates/runs", answers.DuplicateRunsAnswer)
 def list_duplicate_runs(context: ReadContext) -> Json:
     """List the runs that superseded duplicates; ``POST /v1/jobs/duplicates`` begins one."""
-    return {"runs": plain(context.engine.duplicates.runs())}
+    return {"runs": plain(context.engine.admin.duplicates.runs())}
 
 
 @write_route(duplicates_router.post, "/duplicates/undo", answers.UndoneAnswer, UPDATE)
 def undo_duplicates(context: WriteContext, body: schemas.UndoRequest) -> Json:
     """Undo a run: what it superseded is current again."""
-    answer: Json = plain(context.engine.duplicates.undo(body.run))
+    answer: Json = plain(context.engine.admin.duplicates.undo(body.run))
     return answer
 
 
@@ -225,7 +225,7 @@ def undo_duplicates(context: WriteContext, body: schemas.UndoRequest) -> Json:
 def reinstate(context: WriteContext, body: schemas.MemoryIds) -> Json:
     """Take back that memories were superseded: they are current again."""
     for id_ in body.ids:
-        context.engine.duplicates.reinstate(id_)
+        context.engine.admin.duplicates.reinstate(id_)
     return {"done": len(body.ids)}
 
 
@@ -236,13 +236,15 @@ def list_contradictions(
     resolved: Annotated[bool, Query(description="Also what was decided.")] = False,
 ) -> Json:
     """Return which memories may contradict each other."""
-    return {"contradictions": plain(context.engine.duplicates.contradictions(id, resolved=resolved))}
+    return {"contradictions": plain(context.engine.admin.duplicates.contradictions(id, resolved=resolved))}
 
 
 @write_route(duplicates_router.post, "/contradictions", answers.ContradictionAnswer, UPDATE)
 def decide_contradiction(context: WriteContext, body: schemas.Decision) -> Json:
     """Decide about a contradiction: if it is one, the newer memory supersedes the older one."""
-    decided = context.engine.duplicates.resolve_contradiction(**body.set_fields(), by=context.access.name)
+    decided = context.engine.admin.duplicates.resolve_contradiction(
+        **body.set_fields(), by=context.access.name
+    )
     answer: Json = plain(decided)
     return answer
 
@@ -250,13 +252,13 @@ def decide_contradiction(context: WriteContext, body: schemas.Decision) -> Json:
 @read_route(duplicates_router.get, "/summaries", answers.SummariesAnswer)
 def list_summaries(context: ReadContext, state: Literal["open", "accepted", "rejected"] = "open") -> Json:
     """List summaries of episodes: those that wait, or were accepted or rejected."""
-    return {"summaries": list(map(summary_json, context.engine.lifecycle.summaries(state=state)))}
+    return {"summaries": list(map(summary_json, context.engine.admin.lifecycle.summaries(state=state)))}
 
 
 @write_route(duplicates_router.post, "/summaries", answers.DoneAnswer, UPDATE)
 def decide_summaries(context: WriteContext, body: schemas.SummaryDecision) -> Json:
     """Accept proposed summaries, which are memories like others then, or leave them hidden for good."""
-    lifecycle = context.engine.lifecycle
+    lifecycle = context.engine.admin.lifecycle
     decide = lifecycle.accept_summary if body.accepted else lifecycle.reject_summary
     decide(*body.ids)
     return {"done": len(body.ids)}

@@ -81,7 +81,7 @@ def purge_namespace(context: UnkeyedAdminContext, namespace: NamespacePath) -> J
 
     It has to be named, even if it is the server's own.
     """
-    removed = context.engine.admin.purge_namespace(context.namespace)
+    removed = context.engine.admin.namespaces.purge(context.namespace)
     context.server.jobs.forget(context.namespace)
     return {"removed": removed}
 
@@ -130,13 +130,13 @@ async def import_(context: UnkeyedWriteContext, request: Request) -> Response:
 @read_route(transfer_router.get, "/imports", answers.ImportsAnswer, SEARCH)
 def list_imports(context: ReadContext) -> Json:
     """List the imports into a namespace that were not undone, the latest first."""
-    return {"imports": plain(context.engine.transfer.imports.list())}
+    return {"imports": plain(context.engine.admin.transfer.imports.list())}
 
 
 @read_route(transfer_router.post, "/imports/undo", answers.UndoneImportAnswer, DELETE)
 def undo_import(context: UnkeyedAdminContext, body: schemas.UndoImport) -> Json:
     """Undo an import as one: forget what it brought, or with `purge` remove it for good."""
-    undo = partial(context.engine.transfer.imports.undo, body.id)
+    undo = partial(context.engine.admin.transfer.imports.undo, body.id)
     # It may have written to namespaces that this key is not for.
     for path in undo(dry_run=True).memories:
         context.access.require(ADMIN, path)

@@ -47,7 +47,7 @@ async def recall(context: ReadContext, body: RecallRequest) -> Response:
                 if not path.endswith("/*"):
                     context.access.require(READ, path)
             allows = partial(context.access.allows, READ)
-            result = context.engine.namespaces.recall(
+            result = context.engine.admin.namespaces.recall(
                 namespaces=body.namespaces, inherit=body.inherit, allows=allows, **arguments
             )
         else:

@@ -150,7 +150,9 @@ def recall(engine: Engine, args: Recall) -> Answer:
     across = bool(args.namespaces or args.inherit)
     if across:
         paths, allows = _readable(engine, args.namespaces)
-        result = engine.namespaces.recall(namespaces=paths, inherit=args.inherit, allows=allows, **arguments)
+        result = engine.admin.namespaces.recall(
+            namespaces=paths, inherit=args.inherit, allows=allows, **arguments
+        )
     else:
         result = engine.recall(**arguments)
     period = () if result.period is None else (result.period.note,)
@@ -239,7 +241,9 @@ def remember(engine: Engine, args: Remember) -> Answer:
         text = f"Remembered, with the id {memory.id}."
     if memory.untrusted:
         text += " It is untrusted, by its speaker: it is found, and is no instruction or preference."
-    older = [hint.older for hint in engine.duplicates.contradictions(memory.id) if hint.newer == memory.id]
+    older = [
+        hint.older for hint in engine.admin.duplicates.contradictions(memory.id) if hint.newer == memory.id
+    ]
     if not older:
         return Answer(text)
     advice = (
@@ -256,12 +260,12 @@ def correct(engine: Engine, args: Correct) -> Answer:
 
     The old one stops answering; it stays in the history. Needs the id that recall showed.
     """
-    noted = [hint.newer for hint in engine.duplicates.contradictions(args.id) if hint.older == args.id]
+    noted = [hint.newer for hint in engine.admin.duplicates.contradictions(args.id) if hint.older == args.id]
     memory = next((memory for memory in map(engine.get, noted) if memory.content == args.content), None)
     if memory is None:
         memory = engine.correct(args.id, args.content)
     else:
-        engine.duplicates.resolve_contradiction(
+        engine.admin.duplicates.resolve_contradiction(
             memory.id, args.id, contradicts=True, because="corrected", by="mcp"
         )
     return Answer(
@@ -288,7 +292,7 @@ def feedback(engine: Engine, args: Feedback) -> Answer:
 
     Recall learns from it. The memories themselves stay as they are; what is wrong is corrected instead.
     """
-    engine.feedback.record(args.recall_id, args.memory_id, args.kind, args.value)
+    engine.admin.feedback.record(args.recall_id, args.memory_id, args.kind, args.value)
     return Answer("Thank you; it is noted, and later recalls can learn from it.")
 
 

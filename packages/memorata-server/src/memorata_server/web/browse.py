@@ -34,7 +34,7 @@ class Action:
 
 
 def _reinstate(engine: Engine) -> Callable[..., object]:
-    return lambda *ids: [engine.duplicates.reinstate(id_) for id_ in ids]
+    return lambda *ids: [engine.admin.duplicates.reinstate(id_) for id_ in ids]
 
 
 ACTIONS: Final[Mapping[str, Action]] = {
@@ -42,8 +42,12 @@ ACTIONS: Final[Mapping[str, Action]] = {
     for action in (
         Action("forget", "forgotten", "restore", lambda _, state: state != "forgotten", lambda e: e.forget),
         Action("restore", "restored", "forget", lambda _, state: state == "forgotten", lambda e: e.restore),
-        Action("pin", "pinned", "unpin", lambda memory, _: not memory.pinned, lambda e: e.lifecycle.pin),
-        Action("unpin", "unpinned", "pin", lambda memory, _: memory.pinned, lambda e: e.lifecycle.unpin),
+        Action(
+            "pin", "pinned", "unpin", lambda memory, _: not memory.pinned, lambda e: e.admin.lifecycle.pin
+        ),
+        Action(
+            "unpin", "unpinned", "pin", lambda memory, _: memory.pinned, lambda e: e.admin.lifecycle.unpin
+        ),
         Action(
             "reinstate", "current again", "", lambda memory, _: memory.superseded_by is not None, _reinstate
         ),

@@ -56,7 +56,7 @@ def review(context: PageContext) -> Response:
     in_progress = job is not None and job.running
     looked = _looked(job)
     result = None if looked is None else looked.result
-    runs = engine.duplicates.runs()
+    runs = engine.admin.duplicates.runs()
     run_number = context.values.text("run")
     only = checks.one_of("only", context.values.text("only", "all"), ("all", *_KINDS))
     return context.page(
@@ -82,7 +82,7 @@ def find(context: PageContext) -> Response:
     paraphrases = values.flag("paraphrases")
 
     def work(job: Job) -> Looked:
-        result = engine.duplicates.find(
+        result = engine.admin.duplicates.find(
             strategy=strategy, paraphrases=paraphrases, namespace=namespace, progress=job.progress
         )
         return Looked(result, strategy)
@@ -105,7 +105,7 @@ def resolve(context: PageContext) -> Response:
     if way != "both":
         chosen = _merged(group) if way == _MERGE else _with_winner(group, context.values.text("keep"))
         strategy = _MERGE if way == _MERGE else "keep_highest_confidence"
-        resolution = context.engine.duplicates.supersede([chosen], strategy=strategy)
+        resolution = context.engine.admin.duplicates.supersede([chosen], strategy=strategy)
         run = resolution.number
     remaining = tuple(candidate for candidate in waiting if candidate is not group)
     job.result = Looked(replace(looked.result, groups=remaining), looked.strategy)
@@ -118,14 +118,14 @@ def resolve_all(context: PageContext) -> Response:
     looked = _looked(job)
     if job is None or looked is None or not looked.result.groups:
         raise InvalidArgument("groups", 0, "at least one group that waits to be decided; look again")
-    run = context.engine.duplicates.supersede(looked.result.groups, strategy=looked.strategy)
+    run = context.engine.admin.duplicates.supersede(looked.result.groups, strategy=looked.strategy)
     job.result = Looked(replace(looked.result, groups=()), looked.strategy)
     return context.go(context.url("/review", run=run.number))
 
 
 def undo(context: PageContext) -> Response:
     """Take a run back."""
-    context.engine.duplicates.undo(context.values.whole("run", 0, 1))
+    context.engine.admin.duplicates.undo(context.values.whole("run", 0, 1))
     context.jobs.drop(_KIND, context.namespace)
     return context.go(context.url("/review"))
 
@@ -134,7 +134,7 @@ def decide(context: PageContext) -> Response:
     """Say whether two memories contradict each other; then the newer one supersedes the older one."""
     values = context.values
     contradicts = checks.one_of("do", values.text("do"), ("replace", "both")) == "replace"
-    context.engine.duplicates.resolve_contradiction(
+    context.engine.admin.duplicates.resolve_contradiction(
         values.text("newer"),
         values.text("older"),
         contradicts=contradicts,
@@ -148,14 +148,14 @@ def find_themes(context: PageContext) -> Response:
     """Start to look for episodes on one theme, and to propose summaries of them."""
     engine, namespace = context.engine, context.namespace
     context.jobs.start_once(
-        _THEMES, namespace, LOCAL.name, lambda job: engine.lifecycle.consolidate(namespace=namespace)
+        _THEMES, namespace, LOCAL.name, lambda job: engine.admin.lifecycle.consolidate(namespace=namespace)
     )
     return context.go(context.url("/review"))
 
 
 def decide_summary(context: PageContext) -> Response:
     """Accept a proposed summary, or reject it for good."""
-    life, values = context.engine.lifecycle, context.values
+    life, values = context.engine.admin.lifecycle, context.values
     accepts = checks.one_of("do", values.text("do"), ("accept", "reject")) == "accept"
     decide = life.accept_summary if accepts else life.reject_summary
     decide(values.text("summary"))
@@ -164,7 +164,7 @@ def decide_summary(context: PageContext) -> Response:
 
 def _summaries(context: PageContext) -> tuple[tuple[Memory, tuple[Memory, ...]], ...]:
     """Return the summaries that wait, each with the memories it was made from."""
-    proposals = context.engine.lifecycle.summaries()[:_MAX_SHOWN]
+    proposals = context.engine.admin.lifecycle.summaries()[:_MAX_SHOWN]
     return tuple(
         (proposal.summary, tuple(context.engine.store.get(context.namespace, list(proposal.sources))))
         for proposal in proposals
@@ -209,7 +209,7 @@ def _merged(group: DuplicateGroup) -> DuplicateGroup:
 
 
 def _pairs(context: PageContext) -> tuple[Pair, ...]:
-    notes = context.engine.duplicates.contradictions()[:_MAX_SHOWN]
+    notes = context.engine.admin.duplicates.contradictions()[:_MAX_SHOWN]
     return tuple(
         Pair(note, *context.engine.store.get(context.namespace, [note.newer, note.older])) for note in notes
     )

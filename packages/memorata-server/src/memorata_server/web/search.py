@@ -67,7 +67,7 @@ class Side:
 def search(context: PageContext) -> Response:
     """Show the search page, or the hits alone."""
     values = context.values
-    usual = context.engine.recipes.get()
+    usual = context.engine.admin.recipes.get()
     choices = recipes(context)
     recipe = choices[checks.one_of("recipe", values.text("recipe", usual.name), tuple(choices))]
     changes = read_changes(recipe, values)
@@ -107,7 +107,7 @@ def search(context: PageContext) -> Response:
 
 def recipes(context: PageContext) -> Mapping[str, Recipe]:
     """Return the recipes one may choose from, by name: those of the namespace, then the shipped ones."""
-    own = context.engine.recipes.list()
+    own = context.engine.admin.recipes.list()
     opened = context.engine.recipe
     return {**{saved.recipe.name: saved.recipe for saved in own}, opened.name: opened, **RECIPES}
 
@@ -211,13 +211,13 @@ def _page_fields(
 def save(context: PageContext) -> Response:
     """Save a recipe with some parameters changed under a name of one's own, and search with it."""
     values = context.values
-    base = context.engine.recipes.get(values.text("recipe") or None)
+    base = context.engine.admin.recipes.get(values.text("recipe") or None)
     recipe = base.changed(read_changes(base, values))
     evidence = {"by": "hand", "base": base.name}
     name = values.text("name")
-    context.engine.recipes.save(name, recipe, evidence=evidence)
+    context.engine.admin.recipes.save(name, recipe, evidence=evidence)
     if values.flag("use"):
-        context.engine.recipes.use(name)
+        context.engine.admin.recipes.use(name)
     return context.go(context.url("/", q=values.text("q"), recipe=name))
 
 

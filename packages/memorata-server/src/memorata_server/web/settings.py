@@ -41,16 +41,16 @@ def settings(context: PageContext, secret: str = "") -> Response:
         secret=secret,
         keys=engine.admin.keys.list() if context.may_administer else (),
         scopes=SCOPES,
-        recipe=engine.recipes.get(),
+        recipe=engine.admin.recipes.get(),
         opened=engine.recipe,
-        saved=engine.recipes.list(),
+        saved=engine.admin.recipes.list(),
         shipped=tuple(RECIPES),
         was_changed=bool(engine.store.saved_settings.list(context.namespace, IN_USE)),
         remembered=context.remembered,
         store=store,
         duplicates=engine.dedupe_mode.value,
         dedupe=engine.runtime.dedupe,
-        life=engine.lifecycle.rules,
+        life=engine.admin.lifecycle.rules,
         log=engine.recall_log.how,
         **_waiting(context),
     )
@@ -74,13 +74,13 @@ def reembed(context: PageContext) -> Response:
 
 def use(context: PageContext) -> Response:
     """Let the namespace use a recipe, or the one that the memory was opened with."""
-    context.engine.recipes.use(context.values.text("name") or None)
+    context.engine.admin.recipes.use(context.values.text("name") or None)
     return context.go(context.url("/settings") + "#recipes")
 
 
 def roll_back(context: PageContext) -> Response:
     """Take back the last version of a recipe, or the last change of which is in use."""
-    context.engine.recipes.rollback(context.values.text("name") or None)
+    context.engine.admin.recipes.rollback(context.values.text("name") or None)
     return context.go(context.url("/settings") + "#recipes")
 
 

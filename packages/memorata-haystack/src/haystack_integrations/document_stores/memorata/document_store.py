@@ -128,7 +128,7 @@ class MemorataDocumentStore:
     def delete_all_documents(self, recreate_index: bool = False) -> None:
         """Forget every document; `recreate_index` removes them for good."""
         if recreate_index:
-            self.engine.admin.purge_namespace(self.namespace)
+            self.engine.admin.namespaces.purge(self.namespace)
         else:
             self.engine.forget(filter=_ALL, namespace=self.namespace)
 
