@@ -49,7 +49,7 @@ from memorata.cli import main
 main()
 """
 ASKING_FOR_COLOUR = {"FORCE_COLOR", "TTY_COMPATIBLE"}
-NOT_FOR_A_PIPE = {"asyncio", "multiprocessing", "onnxruntime", "pydantic_settings", "rich", "tokenizers"}
+NOT_FOR_A_PIPE = {"asyncio", "multiprocessing", "onnxruntime", "pydantic", "rich", "tokenizers"}
 
 
 def loaded(path: Path) -> set[str]:

@@ -72,7 +72,7 @@ def test_the_options_of_every_command_are_described() -> None:
 
 def test_every_setting_is_described_with_its_variable() -> None:
     rows = re.findall(r"^\| `(\w+)` \| `(MEMORATA_\w+)` \|", SECTIONS["Settings"], re.M)
-    assert rows == [(name, f"MEMORATA_{name.upper()}") for name in Settings.model_fields]
+    assert rows == [(name, f"MEMORATA_{name.upper()}") for name in Settings.names]
 
 
 def test_every_field_of_a_memory_is_named() -> None:

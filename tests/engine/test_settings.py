@@ -13,7 +13,7 @@ from memorata.store.address import ServerAddress
 @pytest.fixture(autouse=True)
 def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Start in an empty folder, with no setting in the environment."""
-    for name in [*(f"MEMORATA_{field.upper()}" for field in Settings.model_fields), "MEMORATA_CONFIG"]:
+    for name in [*(f"MEMORATA_{field.upper()}" for field in Settings.names), "MEMORATA_CONFIG"]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
 

@@ -71,7 +71,7 @@ def another() -> Iterator[Spy]:
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A current folder of the test's own, and no setting in the environment."""
-    for field in [*Settings.model_fields, "config"]:
+    for field in [*Settings.names, "config"]:
         monkeypatch.delenv(f"MEMORATA_{field.upper()}", raising=False)
     folder = tmp_path / "here"
     folder.mkdir()

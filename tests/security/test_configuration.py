@@ -59,7 +59,7 @@ def test_a_file_in_the_current_folder_sends_nothing_anywhere(hostile: Path, spy:
 
 def test_every_setting_that_is_not_known_to_be_harmless_needs_trust(here: Path, spy: Spy) -> None:
     """A setting that is added tomorrow is not let through by having been forgotten."""
-    assert set(Settings.model_fields) - HARMLESS == {
+    assert set(Settings.names) - HARMLESS == {
         "db", "replica", "embedder", "reranker", "reranker_key", "anchors", "anchors_key", "life", "durable",
         "models", "hub_cache", "api_key", "api_key_address", "dimension", "log_limit",
         "log_megabytes", "lease_seconds", "dedupe", "prompts", "analyser", "language", "min_length",
@@ -244,7 +244,7 @@ def test_doctor_shows_where_every_setting_came_from_and_contacts_nobody(
     assert code == 0
     assert spy.requests == []
     (defaults,) = re.findall(r"default: (\w+(?:, \w+)+)", out)
-    for name in Settings.model_fields:
+    for name in Settings.names:
         assert f"{name}: " in out or name in defaults.split(", ")
     assert f"embedder: default ({hostile} is not trusted)" in out
     assert f"namespace: {hostile}" in out

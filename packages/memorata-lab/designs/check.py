@@ -163,9 +163,7 @@ def unknown(item: Item) -> list[str]:
     if recipe is not None and recipe not in RECIPES:
         missing.append(recipe)
     taken = {*OPTIONS, *inspect.signature(memorata.Config).parameters}
-    if setting is not None and not (
-        setting in Settings.model_fields and (setting in taken or "python" in item)
-    ):
+    if setting is not None and not (setting in Settings.names and (setting in taken or "python" in item)):
         missing.append(setting)
     looks = {"python": _in_python, "cli": _in_commands, "http": _in_routes, "mcp": _in_tools}
     missing += [item[name] for name, look in looks.items() if name in item and not look(item[name])]

@@ -126,7 +126,7 @@ def _convert(session: Session, target: Path, *, encrypt: bool) -> None:
         raise NotGiven("encryption_key", "as MEMORATA_ENCRYPTION_KEY, or in the settings file")
     if not isinstance(origin, Path):
         raise NotSupportedHere("a server encrypts its own disk; --db must be a file here")
-    convert(origin, target, resolved_key(key.get_secret_value()), encrypt=encrypt)
+    convert(origin, target, resolved_key(key), encrypt=encrypt)
     left = f"{origin} is left as it is, and is not encrypted" if encrypt else f"{origin} is left as it is"
     session.output.result({"file": str(target), "encrypted": encrypt}, f"{target}; {left}")
 

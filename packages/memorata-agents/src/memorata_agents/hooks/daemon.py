@@ -204,7 +204,7 @@ def main() -> int:
         settings = Settings()
         # Prompts hold keys and passwords more often than memories that are chosen.
         if settings.origin("redact") == "default":
-            settings = settings.model_copy(update={"redact": True})
+            settings = settings.changed(redact=True)
         if isinstance(settings.db, Path):
             make_folder(settings.db.parent)
         with settings.open(must_exist=False, embed=True) as engine:

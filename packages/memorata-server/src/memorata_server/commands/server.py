@@ -233,7 +233,7 @@ def start(
 
         def work(number: int, ready: Callable[[], None]) -> None:
             own = Session(replace(session.options, quiet=True))
-            own.settings = own.settings.model_copy(update=_ONE_THREAD)
+            own.settings = own.settings.changed(**_ONE_THREAD)
             with own.memory(embed=True) as opened:
                 prepare_to_serve(opened, models=engine)
                 answer(
@@ -257,7 +257,7 @@ def _check_workers(session: Session, workers: int) -> None:
         raise InvalidArgument("--workers", workers, "1 for a memory that is in no file")
     # Threads do not outlive a fork.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    session.settings = session.settings.model_copy(update=_ONE_THREAD)
+    session.settings = session.settings.changed(**_ONE_THREAD)
 
 
 def proxy(
