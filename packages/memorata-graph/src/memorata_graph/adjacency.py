@@ -107,6 +107,11 @@ class Adjacency:
         return sums(self.sources, self.weights, self.nodes)
 
     @cached_property
+    def total(self) -> float:
+        """The sum of all weights."""
+        return float(self.weights.sum())
+
+    @cached_property
     def turned(self) -> Adjacency:
         """The same edges by the node they lead to, with the node they leave as target."""
         columns = (self.targets, self.sources, self.weights, self.types, self.numbers)

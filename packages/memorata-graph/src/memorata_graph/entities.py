@@ -79,7 +79,10 @@ class SpeakerAlias:
 
 
 class Entities:
-    """The entities of a memory: what memories mention, its names, merges and relations."""
+    """The entities of a memory: what memories mention, its names, merges and relations.
+
+    The `namespace` of a verb is None for that of the memory.
+    """
 
     def __init__(self, memory: Engine) -> None:
         self._memory = memory
@@ -113,8 +116,6 @@ class Entities:
             The id of the memory that says so; None for a declaration.
         valid_from, valid_to
             Since and until when it holds.
-        namespace
-            Whose; None for the engine's.
         """
         for argument, name in (("subject", subject), ("object", object)):
             checked_name(argument, name)
@@ -163,8 +164,6 @@ class Entities:
             A few words about it.
         place
             Where it is, for one that stays in a place; an empty mapping takes its place away.
-        namespace
-            Whose; None for the engine's.
         """
         checked_name("name", name)
         for position, alias in enumerate(() if aliases is None else checks.texts("aliases", aliases)):
@@ -235,8 +234,6 @@ class Entities:
             The word, as `aliases` or a recall shows it; whatever its case and accents.
         restore
             Whether to read it as a name again.
-        namespace
-            Whose; None for the engine's.
         """
         checked_name("word", word)
         path, settings, now = self._runtime.path(namespace), self._store.saved_settings, self._runtime.clock()
@@ -258,8 +255,6 @@ class Entities:
             Only those with a name that begins so, whatever its case and accents.
         limit
             How many at most.
-        namespace
-            Whose; None for the engine's.
         """
         begins = folded(checks.writable("prefix", prefix))
         checks.whole("limit", limit)
@@ -294,8 +289,6 @@ class Entities:
             Only those of this one, at either end; None for all.
         as_of
             Those that held at that moment, as it was believed then.
-        namespace
-            Whose; None for the engine's.
         """
         then = checks.optional_instant("as_of", as_of)
 
@@ -328,8 +321,6 @@ class Entities:
             The entity, by any name. It must be known: declared, listed by a memory, or a speaker.
         text
             Whether every memory counts that has one of the names as a word, and whether or not it is known.
-        namespace
-            Whose; None for the engine's.
 
         Raises
         ------
@@ -381,8 +372,6 @@ class Entities:
             As for `about`.
         dry_run
             Whether to remove nothing, and only return what would be.
-        namespace
-            Whose; None for the engine's.
         """
         checks.flag("dry_run", dry_run)
         path = self._runtime.path(namespace)

@@ -62,7 +62,8 @@ class Graph:
     """The graph of a memory: what it mentions, how that relates, and where and when it was.
 
     What is kept between calls (graphs, communities, summaries) is kept by the memory, so that any number of
-    these may be made of it.
+    these may be made of it. The `namespace` of a verb is None for that of the memory; `as_of` is a moment
+    whose state of knowledge and belief is looked at, None for now.
 
     Parameters
     ----------
@@ -126,10 +127,6 @@ class Graph:
             and the limits do not matter.
         nodes, paths, seconds
             The most nodes to reach, ways to find, and time to take.
-        as_of
-            Over the memories and relations that were known and believed at that moment; None for now.
-        namespace
-            Whose; None for the engine's.
         """
         if checks.flag("shortest", shortest) and to is None:
             raise InvalidArgument("to", to, "an entity, where the shortest way to it is asked for")
@@ -209,10 +206,6 @@ class Graph:
             Leiden is applied to its own result, 2 unless given.
         resolution
             More of it makes smaller communities.
-        as_of
-            Of the memories and relations that were known and believed at that moment; None for now.
-        namespace
-            Whose; None for the engine's.
         """
         checks.one_of("method", method, METHODS)
         count = checks.whole("levels", levels, 1) if method == "propagation" else 1
@@ -263,10 +256,6 @@ class Graph:
         level, seed
             The communities by propagation that are kept whole, the coarsest by default; see
             :meth:`communities`.
-        as_of
-            Of the memories and relations that were known and believed at that moment; None for now.
-        namespace
-            Whose; None for the engine's.
         """
         parts = checks.whole("count", count, 1)
         if checks.whole("level", level) >= LEVELS:
@@ -309,10 +298,6 @@ class Graph:
             How likely an edge is followed instead of starting again, from 0 to 1.
         iterations, tolerance
             After how many rounds to stop, and at which sum of changes of one round.
-        as_of
-            Of the memories and relations that were known and believed at that moment; None for now.
-        namespace
-            Whose; None for the engine's.
         """
         checks.whole("limit", limit)
         checks.one_of("direction", direction, ("out", "both"))
@@ -350,10 +335,6 @@ class Graph:
             How fine the grid is: 4 (2.5 km), 5 (600 m), 6 (120 m), 7 (30 m) or 8 (5 m).
         limit
             How many cells at most.
-        as_of
-            What was known and believed at that moment; None for now.
-        namespace
-            Whose; None for the engine's.
         """
         cell_height(precision)
         checks.whole("limit", limit)
@@ -397,10 +378,6 @@ class Graph:
             How far in metres at most; None for any distance.
         limit
             How many at most.
-        as_of
-            What was known and believed at that moment; None for now.
-        namespace
-            Whose; None for the engine's.
         """
         point = Place(lat, lon)
         reach = math.inf if radius is None else checks.at_least("radius", radius, 0)
@@ -468,10 +445,6 @@ class Graph:
             How many at most.
         newest_first
             Begin with what happened last, not with the oldest.
-        as_of
-            What was known and believed at that moment; None for now.
-        namespace
-            Whose; None for the engine's.
         """
         checks.flag("newest_first", newest_first)
         since, until = checks.optional_instant("start", start), checks.optional_instant("end", end)

@@ -2,7 +2,7 @@
 
 Which memories may be seen, their sessions and their positions are in the index, as arrays. The names in a
 memory, and what it supersedes, are read once and follow the change feed. Of these the graph is made anew
-whenever something has changed: 0.4 s of processor time for 100,000 memories, 15 ms for 5,000.
+whenever something has changed: 0.33 s of processor time for 100,000 memories, 13 ms for 5,000.
 """
 
 from __future__ import annotations

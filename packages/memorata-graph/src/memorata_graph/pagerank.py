@@ -126,11 +126,10 @@ def local_push(
     nodes, shares = _seeds(graph, seeds, weights)
     damping = checks.within("damping", damping, 0.0, _MAX_DAMPING)
     epsilon = checks.within("epsilon", epsilon, _MIN_EPSILON, 1.0)
-    total = float(graph.strengths.sum())
     scores, residual = np.zeros(graph.nodes), np.zeros(graph.nodes)
     residual[nodes] = shares
     pushed = [nodes]
-    active = _ready(graph, nodes, residual, epsilon, total)
+    active = _ready(graph, nodes, residual, epsilon)
     while active.size:
         pushed.append(active)
         strengths, amount = graph.strengths[active], residual[active]
@@ -144,7 +143,7 @@ def local_push(
         degrees, at = graph.edges_of(active)
         targets = graph.targets[at]
         np.add.at(residual, targets, np.repeat(walking, degrees) * graph.weights[at])
-        active = _ready(graph, np.concatenate([nodes, targets]), residual, epsilon, total)
+        active = _ready(graph, np.concatenate([nodes, targets]), residual, epsilon)
     ranked = np.unique(np.concatenate(pushed))
     ranked = ranked[scores[ranked] > 0.0]
     # Mass is only ever moved: what is not in the scores is still waiting to be.
@@ -218,7 +217,7 @@ def _iterated(
     return Ranking(scores, iterations, False)
 
 
-def _ready(graph: Adjacency, nodes: IntArray, residual: FloatArray, epsilon: float, total: float) -> IntArray:
+def _ready(graph: Adjacency, nodes: IntArray, residual: FloatArray, epsilon: float) -> IntArray:
     """Return some nodes, once each, whose residual is enough to be pushed.
 
     Strengths are in units of a mean edge; 1 for a node without edges, so that its mass rests too.
@@ -226,7 +225,9 @@ def _ready(graph: Adjacency, nodes: IntArray, residual: FloatArray, epsilon: flo
     strengths = graph.strengths[nodes]
     units = np.ones(nodes.size)
     if graph.edges:
-        units = np.where(strengths > 0.0, np.maximum(strengths / total * graph.edges, _MIN_STRENGTH), 1.0)
+        units = np.where(
+            strengths > 0.0, np.maximum(strengths / graph.total * graph.edges, _MIN_STRENGTH), 1.0
+        )
     return np.unique(nodes[residual[nodes] > epsilon * units])
 
 
