@@ -11,7 +11,7 @@ with another number are both above the threshold. What is reported:
 * of all pairs at or above the threshold, by the exact product on a sample, how many are candidates;
 * false merges: memories that would be superseded by one that makes another statement;
 * the time of candidates by datasketch's MinHash LSH and by the blocked product, on a part of the texts;
-* what looking for exact repeats adds to each memory of a batch.
+* what looking for repeats adds to each memory of a batch.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ import numpy as np
 import numpy.typing as npt
 
 import memorata
-from memorata.dedupe import Method, ShingleSigner, Signer, fingerprint, near_pairs, normalised
-from memorata.engine.duplicate_search import DuplicateSearch, Likeness, RensaSigner
+from memorata.dedupe.fingerprint import fingerprint, normalised
+from memorata.dedupe.wording import statement_key
+from memorata.engine.duplicate_search import DuplicateSearch
 from memorata.index.codes import Floats
 from memorata.model.memory import Memory
+from memorata_lab.duplicates import RensaSigner, ShingleSigner, Signer, near_pairs, similar_pairs
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 THRESHOLD = 0.92
@@ -140,12 +142,12 @@ def memories_of(texts: list[str]) -> list[Memory]:
     ]
 
 
-def measured(count: int, signer: Signer, method: str | None, seed: int = 1) -> None:
+def measured(count: int, seed: int = 1) -> None:
     """Find the duplicates among `count` texts, and say how well."""
     plan = planted(count, seed)
     rows = vectors_of(plan.texts, seed)
     memories = memories_of(plan.texts)
-    search = DuplicateSearch(THRESHOLD, signer, method)
+    search = DuplicateSearch(THRESHOLD)
     vectors: list[Floats | None] = [row[None] for row in rows]
     start, busy = time.perf_counter(), time.process_time()
     found = search.run(memories, vectors)
@@ -161,7 +163,7 @@ def measured(count: int, signer: Signer, method: str | None, seed: int = 1) -> N
         together.get(memories[a].id, "a") == together.get(memories[b].id, "b") for a, b in wanted.tolist()
     )
     print(
-        f"{count:>7,} texts, {found.method.value}, {type(signer).__name__}: {seconds:.1f} s "
+        f"{count:>7,} texts: {seconds:.1f} s "
         f"({processor:.1f} s of processor), {found.candidates:,} candidates, "
         f"planted {hit:,} of {len(wanted):,} found ({hit / len(wanted):.4f}), false merges {false}"
     )
@@ -172,10 +174,8 @@ def candidate_recall(count: int, signer: Signer, seed: int = 2) -> None:
     plan = planted(count, seed)
     rows = vectors_of(plan.texts, seed)
     exact = near_pairs(rows, THRESHOLD)
-    found = Likeness(THRESHOLD, signer).find(
-        plan.texts, [row[None] for row in rows], Method.LSH, lambda *_: None
-    )
-    have = {tuple(pair) for pair in found.pairs.tolist()}
+    found = similar_pairs(plan.texts, rows, threshold=THRESHOLD, method="lsh", signer=signer)
+    have = {tuple(pair) for pair in found.tolist()}
     wanted = [tuple(pair) for pair in exact.positions().tolist()]
     edge = [pair for pair, cosine in zip(wanted, exact.cosine, strict=True) if cosine < THRESHOLD + 0.01]
     print(
@@ -204,13 +204,12 @@ def rivals(count: int, seed: int = 3) -> None:
         for sketch in made:
             index.query(sketch)
 
-    search, own = Likeness(THRESHOLD, RensaSigner()), Likeness(THRESHOLD, ShingleSigner())
     timed = {
-        "letters and vectors, rensa": lambda: search.find(
-            plan.texts, [row[None] for row in rows], Method.LSH, lambda *_: None
+        "letters and vectors, rensa": lambda: similar_pairs(
+            plan.texts, rows, method="lsh", signer=RensaSigner()
         ),
-        "letters and vectors, numpy": lambda: own.find(
-            plan.texts, [row[None] for row in rows], Method.LSH, lambda *_: None
+        "letters and vectors, numpy": lambda: similar_pairs(
+            plan.texts, rows, method="lsh", signer=ShingleSigner()
         ),
         "letters only, datasketch": by_datasketch,
         "blocked product": lambda: near_pairs(rows, THRESHOLD),
@@ -224,12 +223,12 @@ def rivals(count: int, seed: int = 3) -> None:
 
 
 def exact_pass(count: int, seed: int = 4) -> None:
-    """Time the look-up of a thousand new fingerprints in a store of `count` memories."""
+    """Time the look-up of a thousand new statements in a store of `count` memories."""
     with memorata.open(":memory:", embedder=None, config={"extractor": None, "read_dates": False}) as memory:
         memory.remember_many(planted(count, seed).texts, duplicates="off")
-        fresh = [fingerprint(text) for text in planted(1_000, seed + 1).texts]
+        fresh = [statement_key(text) for text in planted(1_000, seed + 1).texts]
         best = min(_seconds(lambda: memory.store.same("default", fresh, NOW)) for _ in range(5))
-    print(f"{count:>7,} memories: looking for exact repeats adds {best * 1e3:.1f} µs to each of 1,000")
+    print(f"{count:>7,} memories: looking for repeats adds {best * 1e3:.1f} µs to each of 1,000")
 
 
 def _pairs(statement: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
@@ -250,7 +249,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=10_000)
     parser.add_argument("--rivals", type=int, default=5_000)
     given = parser.parse_args()
-    measured(given.texts, RensaSigner(), None)
+    measured(given.texts)
     candidate_recall(given.sample, ShingleSigner())
     rivals(given.rivals)
     exact_pass(given.sample)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import Rival, Run, Subject
-from memorata.dedupe import near_pairs
 from memorata.model import Period
 from memorata.model.checks import FloatArray
 from memorata.rank import (
@@ -30,6 +29,7 @@ from memorata.rank import (
     rank_based,
     z_score,
 )
+from memorata_lab.duplicates import near_pairs
 
 _DIMENSION = 384
 _DAY = 86_400.0

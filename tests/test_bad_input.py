@@ -23,8 +23,6 @@ from hypothesis import strategies as st
 
 import memorata
 from memorata import dedupe, rank, text
-from memorata.dedupe.minhash import character_shingles
-from memorata.dedupe.pairs import groups
 from memorata.model import Entity, InvalidArgument, Period
 from memorata.model.errors import shown
 from memorata.model.memory import Memory
@@ -34,7 +32,7 @@ NAN, INF, HUGE = math.nan, math.inf, 10**400
 DAY, NAIVE = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 5, 7)
 
 RESULTS = {
-    *("rank.Fused", "rank.Weights", "dedupe.Decision", "dedupe.NearPairs"),
+    *("rank.Fused", "rank.Weights", "dedupe.Decision"),
     *(
         "dedupe.Hint",
         "dedupe.Resolution",
@@ -45,13 +43,13 @@ RESULTS = {
     ),
 }
 """Records that functions hand out for reading; nobody is asked to make one."""
-INTERNAL = {f"dedupe.{module}" for module in ("decisions", "minhash", "pairs", "verification")}
+INTERNAL = {f"dedupe.{module}" for module in ("decisions", "verification")}
 """Modules of which some functions are tested here though their package does not export them."""
-CHOICES = {"dedupe.Cue", "dedupe.Method", "dedupe.Verdict"}
+CHOICES = {"dedupe.Cue", "dedupe.Verdict"}
 PROTOCOLS = {
     *("rank.Statistics", "text.AnchorExtractor", "text.FallibleAnchors", "text.QueryClassifier"),
     "text.EntityExtractor",
-    *("dedupe.Claim", "dedupe.Signer", "dedupe.Strategy"),
+    *("dedupe.Claim", "dedupe.Strategy"),
 }
 
 # What no argument of its kind may be. Lists have two items, as those of the good calls have.
@@ -89,12 +87,10 @@ def memory() -> Memory:
 
 CLAIM = ("tea", None, claim(confidence=1.5), claim(created_at=NAIVE), claim(mentions=-1), claim(content=None))
 CLAIMS: tuple[Any, ...] = ([claim()], [], "tea", None, [claim(), "tea"], [claim(), claim(confidence=NAN)])
-BANDING = dedupe.Banding(2, 4)
 TEAS = SimpleNamespace(document_count=2, average_length=2.0, document_frequency=lambda term: 1)
 KNOWN, MERGED = text.Gazetteer([Entity("Anna")]), text.Redirects({"Bob": "Robert"})
 PERIOD = Period.around(DAY, timedelta(days=2))
 SUM = Combination.of("sum", ["a", "b"], np.array([[0.5, 0.1], [0.2, 0.3]]))
-PAIRS = ([(0, 4)], [(-1, 0)], [(0, 1, 2)], [(0.5, 1)], [0, 1], "ab", None, [(0,), (0, 1)])
 
 
 @dataclass(frozen=True)
@@ -132,7 +128,6 @@ FUSED_BY_RRF = {**FUSED, "legs": IDS, "k": COUNT, "rank_base": (*WHOLE, 2)}
 DECAYING = {"distance": [0.0, 9.0], "importance": [1.0, 5.0], "hits": [0.0, 3.0]}
 DECAYED = {"distance": COUNTS, "importance": (*NUMBERS, [0.9, 1.0], [5.0, 5.1]), "hits": (*COUNTS, *SHORT)}
 TYPED = {"query_type": "factual", "confidence": 0.9, "least": 0.6}
-BANDS = {"bands": 20, "rows": 5}
 COMPOSITE = {"relevance": [2.0, 1.0], "quality": [0.5, 1.0], "relevance_weight": 0.8, "quality_weight": 0.2}
 COMPOSED = {
     "relevance": COUNTS,
@@ -278,26 +273,12 @@ TABLE = [
         lat=LAT, lon=LON, lats=LATS, lons=LONS),
     row("rank.nearness", {"metres": [0.0, 5e3], "scale": 1e3}, metres=COUNTS, scale=POSITIVE),
     # Whether it was heard before
-    row("dedupe.Banding", BANDS, bands=FROM_1, rows=FROM_1),
-    row("dedupe.lsh_threshold", BANDS, bands=FROM_1, rows=FROM_1),
-    row("dedupe.minhash.miss_probability", BANDS | {"similarity": 0.8},
-        similarity=SHARE, bands=FROM_1, rows=FROM_1),
-    row("dedupe.bands_for", {"threshold": 0.8, "permutations": 128, "miss": 0.01},
-        threshold=(*SHARE, 0), permutations=(*FROM_1, 1), miss=(*SHARE, 0, 1)),
-    row("dedupe.near_pairs", {"vectors": [[1.0, 0.0], [0.6, 0.8]], "threshold": 0.5, "block": 2},
-        vectors=ROWS, threshold=COSINE, block=FROM_1),
-    row("dedupe.clusters", {"count": 4, "pairs": [(0, 1), (1, 2)]}, count=WHOLE, pairs=PAIRS),
-    row("dedupe.pairs.groups", {"labels": [0, 1, 0], "smallest": 2},
-        labels=([0.5], ["a"], [[0, 1]], None, [[0], [0, 1]]), smallest=FROM_1),
     row("dedupe.decide", {"cosine": 0.95, "a": claim(), "b": claim(), "threshold": 0.92},
         cosine=COSINE, a=CLAIM, b=CLAIM, threshold=COSINE, confidence_gap=SHARE),
     row("dedupe.fingerprint", {"content": "tea"}, content=TEXT),
     row("dedupe.normalised", {"content": "tea"}, content=TEXT),
     row("dedupe.decisions.joined_once", {"contents": ["tea", "milk"]},
         contents=("tea", [], None, ["tea", 5])),
-    row("dedupe.jaccard", {"a": {"tea"}, "b": {"milk"}},
-        a=("tea", ["tea"], None), b=("tea", ["tea"], None)),
-    row("dedupe.minhash.character_shingles", {"text": "banana", "size": 3}, text=TEXT, size=FROM_1),
     row("dedupe.contradiction", {"older": "It is on", "newer": "It is not on"}, older=TEXT, newer=TEXT),
     row("dedupe.same_statement", {"a": "It is on", "b": "It is off"}, a=TEXT, b=TEXT),
     row("dedupe.extends", {"longer": "It is on now", "shorter": "It is on"}, longer=TEXT, shorter=TEXT),
@@ -307,20 +288,6 @@ TABLE = [
                              "paraphrases": False},
         a=("tea", None), b=("tea", None), cosine=(NAN, INF, "1", True, 1.1, -1.1), threshold=COSINE,
         paraphrases=FLAG),
-    row("dedupe.minhash.agreement", {"cosine": 0.5}, cosine=COSINE),
-    row("dedupe.minhash.shingle_hashes", {"texts": ["tea", "milk"], "size": 3}, texts=TEXTS, size=FROM_1),
-    row("dedupe.ShingleSigner", {"size": 3, "seed": 1}, size=FROM_1, seed=WHOLE),
-    Row("dedupe.ShingleSigner.sign",
-        lambda texts, permutations: dedupe.ShingleSigner().sign(texts, permutations),
-        {"texts": ["tea", "milk"], "permutations": 4}, {"texts": TEXTS, "permutations": FROM_1}),
-    row("dedupe.minhash.direction_keys", {"vectors": [[1.0, 0.0], [0.6, 0.8]], "banding": BANDING},
-        vectors=ROWS, banding=(None, 5, dedupe.Banding(1, 65))),
-    row("dedupe.minhash.band_keys", {"signatures": np.zeros((2, 8), np.uint32), "banding": BANDING},
-        signatures=(None, [[1, 2]], np.zeros((2, 3), np.uint32)), banding=(None, 5)),
-    row("dedupe.pairs.colliding_pairs", {"bands": [np.zeros(2, np.uint64)], "largest": 4, "beyond": 2},
-        bands=([[1, 2]], [np.zeros(2)]), largest=(*FROM_1, 1), beyond=(0, -1, 5, True, 1.5, "2")),
-    row("dedupe.method_for", {"count": 10, "force": "lsh", "matrix_limit": 100},
-        count=WHOLE, force=("guess", 5, ["lsh"]), matrix_limit=WHOLE),
     row("dedupe.resolve", {"claims": [claim(), claim()], "strategy": "merge"},
         claims=CLAIMS, strategy=("toss", None)),
     *(Row(f"dedupe.{name}", lambda claims, act=act: act(claims), {"claims": [claim()] * 2},
@@ -404,11 +371,6 @@ EDGES: list[tuple[Callable[[], Any], Any]] = [
     (lambda: rank.boosted_query([], [], TEAS), {}),
     (lambda: text.words(""), []),
     (lambda: text.detect("", default="dutch"), "dutch"),
-    (lambda: dedupe.clusters(0, []), []),
-    (lambda: groups([]), ()),
-    (lambda: len(dedupe.near_pairs([])), 0),
-    (lambda: dedupe.jaccard(set(), set()), 1.0),
-    (lambda: character_shingles(""), frozenset()),
     # One
     (lambda: rank.min_max([7.0]), [1.0]),
     (lambda: rank.z_score([7.0]), [0.0]),

@@ -10,8 +10,8 @@ import pytest
 import memorata
 from memorata import dedupe, text
 from memorata.dedupe.claims import claims
-from memorata.dedupe.contradiction_signs import signs
-from memorata.dedupe.openings import concern
+from memorata.dedupe.contradiction import related_words
+from memorata.dedupe.wording import statement_key
 from memorata.model import Entity
 from memorata.service.conversation import category_of, message_text
 from memorata.service.formats.record import markdown_blocks, paragraphs
@@ -92,13 +92,12 @@ RULES: Mapping[str, Callable[[str], object]] = {
     "standing": standing,
     "redacted": redacted,
     "fingerprint": dedupe.fingerprint,
-    "sign": lambda long: dedupe.ShingleSigner().sign([long], 16),
+    "statement_key": statement_key,
     "same_statement": lambda long: dedupe.same_statement(long, f"{long} x"),
     "extends": lambda long: dedupe.extends(f"{long} x", long),
     "contradiction": lambda long: dedupe.contradiction(long, f"no {long}"),
     "claims": claims,
-    "signs": signs,
-    "concern": lambda long: concern(long, f"{long} no longer"),
+    "related_words": related_words,
     "markdown": lambda long: list(markdown_blocks(long)),
     "captured": captured,
     "remember and recall": remembered,

@@ -8,8 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.dedupe import DUPLICATE_COSINE, MERGE_COSINE, Claim, Verdict, decide
-from memorata.dedupe.decisions import ROUNDING, check_claim, is_correction, learnt_at, newest, surest
+from memorata.dedupe.decisions import (
+    DUPLICATE_COSINE,
+    MERGE_COSINE,
+    ROUNDING,
+    Claim,
+    Verdict,
+    check_claim,
+    decide,
+    is_correction,
+    learnt_at,
+    newest,
+    surest,
+)
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.model.parameter import parameters_of

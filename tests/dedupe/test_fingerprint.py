@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.dedupe import fingerprint, normalised
-from memorata.dedupe.fingerprint import folded, is_closing_punctuation
+from memorata.dedupe.fingerprint import fingerprint, folded, is_closing_punctuation, normalised
 from memorata.model.errors import InvalidArgument
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))

@@ -6,17 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.dedupe import (
+from memorata.dedupe.decisions import (
     STRATEGIES,
     Strategy,
     Survivor,
+    joined_once,
     keep_both,
     keep_highest_confidence,
     keep_most_recent,
     merge,
+    precedence,
     resolve,
 )
-from memorata.dedupe.decisions import joined_once, precedence
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.dedupe.wording import Word, extends, root, same_statement, same_word, settled, wording
+from memorata.dedupe.wording import extends, same_statement, statement_key, wording
 
 
 def test_a_text_is_read_for_claim_numbers_and_negation() -> None:
@@ -32,30 +32,6 @@ def test_a_text_is_read_for_claim_numbers_and_negation() -> None:
 )
 def test_words_are_what_they_should_be(text: str, words: list[str]) -> None:
     assert [word.text for word in wording(text).words] == words
-
-
-def test_forms_of_a_word_are_one_and_names_are_not() -> None:
-    assert same_word(Word("wohnt"), Word("wohne"))
-    assert same_word(Word("tea"), Word("tea", name=True))
-    assert not same_word(Word("anna", name=True), Word("anne", name=True))
-    assert not same_word(Word("12"), Word("123"))
-    assert root(Word("of")) == "of"
-
-
-_words = st.builds(
-    Word,
-    st.text("aeinst", min_size=1, max_size=4).flatmap(
-        lambda stem: st.sampled_from(["", "s", "es", "ing", "ings", "n", "en", "ed"]).map(stem.__add__)
-    ),
-    st.booleans(),
-)
-
-
-@given(_words, _words)
-def test_words_that_are_one_are_one_without_endings(a: Word, b: Word) -> None:
-    assert same_word(a, b) == (a.text == b.text or root(a) == root(b))
-    if same_word(a, b):
-        assert settled(a.text) == settled(b.text)
 
 
 @pytest.mark.parametrize(
@@ -135,3 +111,21 @@ def test_any_text_can_be_compared(a: str, b: str) -> None:
 )
 def test_what_goes_on_from_another(longer: str, shorter: str, expected: bool) -> None:
     assert extends(longer, shorter) is expected
+
+
+STATEMENTS = st.builds(
+    lambda *parts: " ".join(part for part in parts if part),
+    st.sampled_from(["Note 1:", "note 2:", "Note 12", "", "d\u2019Anna"]),
+    st.sampled_from(["Anna", "ANNA", "Bob", "I'm"]),
+    st.sampled_from(["", "really", "never", "just"]),
+    st.sampled_from(["paid the bill", "paid bill", "paid the-bill", "lives in Rome", "mails a@b.org"]),
+    st.sampled_from(["", "on Monday", "until Monday", "2 3", "23", "!"]),
+)
+
+
+@given(st.lists(STATEMENTS | st.text("aé1-'. ", min_size=1, max_size=8), max_size=12))
+def test_one_statement_has_one_key_and_another_another(texts: list[str]) -> None:
+    for a in texts:
+        for b in texts:
+            if wording(a).words and wording(b).words:
+                assert (statement_key(a) == statement_key(b)) == same_statement(a, b)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.dedupe import fingerprint
+from memorata.dedupe.fingerprint import fingerprint
 from memorata.model import Entity, Relation
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound
 from memorata.service.record_writer import (

@@ -12,6 +12,7 @@ import numpy as np
 import psycopg
 import pytest
 
+from memorata.dedupe.wording import statement_key
 from memorata.index.lexical import LexicalQuery
 from memorata.model.entity import Place, Relation
 from memorata.model.errors import (
@@ -113,7 +114,7 @@ READS: dict[str, Callable[[PostgresStore], Any]] = {
     "feedback": lambda store: store.feedback.list(THERE),
     "exposures": lambda store: store.exposures.list(THERE, "e"),
     "saved_settings": lambda store: store.saved_settings.list(THERE, "recipe", withdrawn=True),
-    "same": lambda store: store.same(THERE, [entry("x", f"{SECRET} 0").memory.fingerprint], NOW),
+    "same": lambda store: store.same(THERE, [statement_key(f"{SECRET} 0")], NOW),
     "replaced": lambda store: store.duplicates.replaced(THERE, ["b0"]),
     "repeats": lambda store: store.duplicates.repeats(THERE),
     "runs": lambda store: store.duplicates.runs(THERE),

@@ -133,7 +133,6 @@ def _report_lines(report: MaintenanceReport) -> list[str]:
     return moves + expired + proposed
 
 
-_METHODS: Final = ("matrix", "lsh")
 _STRATEGIES: Final = ("keep_highest_confidence", "keep_most_recent", "merge", "keep_both")
 _EXCERPT_LENGTH: Final = 70
 
@@ -144,7 +143,6 @@ def duplicates(
     undo: bool = Option(False, help="Undo the last run."),
     run: int | None = Option(None, metavar="N", help="With --undo, the run to undo."),
     runs: bool = Option(False, help="Show the runs so far."),
-    method: str | None = Option(None, help="With --paraphrases: matrix or lsh."),
     strategy: str = Option("keep_highest_confidence", help=", ".join(_STRATEGIES) + "."),
     paraphrases: bool = Option(False, help="Paraphrases too, as far as vectors can tell."),
     limit: int = Option(20, "-l", help="How many groups to show; --apply takes all."),
@@ -156,7 +154,6 @@ def duplicates(
         raise InvalidArgument("--undo", undo, "given without --apply")
     if run is not None and not undo:
         raise InvalidArgument("--run", run, "given with --undo")
-    method = None if method is None else one_of("--method", method, _METHODS)
     one_of("--strategy", strategy, _STRATEGIES)
     checks.whole("--limit", limit)
     with session.memory() as engine:
@@ -168,7 +165,7 @@ def duplicates(
             return
         with progress(session.output) as advance:
             groups = engine.admin.duplicates.find(
-                strategy=strategy, method=method, paraphrases=paraphrases, progress=advance
+                strategy=strategy, paraphrases=paraphrases, progress=advance
             )
         if not session.output.json:
             _show_groups(session.output, groups, limit)
@@ -238,14 +235,13 @@ def _report(
     repeats = sum(len(group.repeats) for group in result.groups)
     if output.json:
         groups = [{**duplicates_json(group), "content": group.content} for group in result.groups[:limit]]
-        figures = {name: getattr(result, name) for name in ("compared", "candidates", "turns", "method")}
+        figures = {name: getattr(result, name) for name in ("compared", "candidates", "turns")}
         output.data(
             {"groups": groups, "total": len(result.groups), "repeats": repeats, **figures, "run": run}
         )
         return
-    method = f", by {result.method.value}" if paraphrases else ""
     groups_text = f"{counted(repeats, 'repeat')} in {counted(len(result.groups), 'group')}"
-    output.say(f"{groups_text} of {memories(result.compared)}{method}")
+    output.say(f"{groups_text} of {memories(result.compared)}")
     if result.turns:
         output.say(f"{counted(result.turns, 'turn of a transcript', 'turns of transcripts')} left alone")
     if run is not None:

@@ -1,10 +1,9 @@
-"""Deduplication: fingerprints, near-duplicate pairs, clusters, and what to decide about them.
+"""Deduplication: fingerprints and keys of statements, decisions about repeats, and contradictions.
 
-In the order in which a new memory meets them: :func:`fingerprint` finds the same words; :func:`method_for`
-chooses how to look for nearly the same, and :func:`near_pairs` (or the bands of MinHash LSH, and
-:func:`jaccard` to verify) finds it; :func:`judge` compares both word by word; :func:`clusters` puts the pairs
-together; :func:`decide` says whether two are duplicates, and :func:`resolve` what becomes of them.
-:func:`contradiction` hints at what cannot both be true.
+In the order in which a new memory meets them: :func:`fingerprint` finds the same words, and
+:func:`~memorata.dedupe.wording.statement_key` the same statement; :func:`judge` compares both texts word by
+word; :func:`decide` says whether two are duplicates, and :func:`resolve` which of them stays.
+:func:`contradiction` hints at texts that cannot both be true.
 """
 
 from __future__ import annotations
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
         resolve,
     )
     from memorata.dedupe.fingerprint import fingerprint, normalised
-    from memorata.dedupe.minhash import Banding, ShingleSigner, Signer, bands_for, jaccard, lsh_threshold
-    from memorata.dedupe.pairs import Method, NearPairs, clusters, method_for, near_pairs
     from memorata.dedupe.verification import judge
     from memorata.dedupe.wording import extends, same_statement
 
@@ -64,8 +61,6 @@ __getattr__, __dir__ = on_demand(
             "resolve",
         ),
         ".fingerprint": ("fingerprint", "normalised"),
-        ".minhash": ("Banding", "ShingleSigner", "Signer", "bands_for", "jaccard", "lsh_threshold"),
-        ".pairs": ("Method", "NearPairs", "clusters", "method_for", "near_pairs"),
         ".verification": ("judge",),
         ".wording": ("extends", "same_statement"),
     },
@@ -76,35 +71,24 @@ __all__ = [
     "DUPLICATE_COSINE",
     "MERGE_COSINE",
     "STRATEGIES",
-    "Banding",
     "Claim",
     "Cue",
     "Decision",
     "Hint",
-    "Method",
-    "NearPairs",
     "Resolution",
-    "ShingleSigner",
-    "Signer",
     "Strategy",
     "Superseded",
     "Survivor",
     "Verdict",
-    "bands_for",
-    "clusters",
     "contradiction",
     "decide",
     "extends",
     "fingerprint",
-    "jaccard",
     "judge",
     "keep_both",
     "keep_highest_confidence",
     "keep_most_recent",
-    "lsh_threshold",
     "merge",
-    "method_for",
-    "near_pairs",
     "normalised",
     "resolve",
     "same_statement",

@@ -1,441 +1,481 @@
-"""What a text claims, read for comparison: clauses, and of each the subject, attributes, values, polarity."""
+"""What a short text claims: of whom, which attribute, which value, and whether it says so or denies it.
+
+The words are data (``words.toml``): closed classes of six languages, the attributes of which a person or a
+thing has one value at a time, and kinds of things that one may do or not ("never eats meat").
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from memorata._frozen import frozen
-from memorata.dedupe.claim_tokens import HAN_RUN, Token, claim_root, tokens_in
-from memorata.dedupe.claim_words import PLAIN, Sense, number
-from memorata.dedupe.cue_words import uncorrected, word_set
+from memorata.dedupe.wording import Word, normalise_token, pieces, stem_of, word_set
 
-MAX_CLAUSES: Final = 8
-_MAX_CLAUSE_WORDS: Final = 40
-_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`]*`", re.DOTALL)
+MAX_LENGTH: Final = 240
+"""Longer texts say more than one thing, and claim nothing that is compared."""
+MAX_CLAUSES: Final = 3
+_MAX_WORDS: Final = 16
+"""Longer clauses tell a story."""
+_DATA: Final[dict[str, dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("claims.toml").read_text(encoding="utf-8")
+)
+_OPENINGS: Final = "|".join(map(str.strip, _DATA["openings"]["correction"].split("/")))
+_CORRECTION: Final = re.compile(rf"\W{{0,3}}(?:{_OPENINGS})(?:[,:;.!-]+\s*|\s+)(?=\S)", re.IGNORECASE)
+_CODE: Final = re.compile(r"[`{}<>\[\]=|\\]|https?:|\n")
 _SENTENCE: Final = re.compile(
-    r"[^.!?;。！？；\n]+(?:[.](?:(?=\w)|(?<=\b(?:Dr|Mr|Ms|St)\.)|(?<=\bMrs\.))[^.!?;。！？；\n]+)*[.!?;。！？；\n]*"
+    r"[^.!?;。！？；]+(?:[.](?:(?=\w)|(?<=\b(?:Dr|Mr|Ms|St)\.)|(?<=\bMrs\.))[^.!?;。！？；]+)*[.!?;。！？；]*"
 )
 _COMMA: Final = re.compile(r"[，,]+(?=\s*\S)")
-_MAX_SENTENCE_WORDS: Final = 12
-"""Sentences of more words are cut at their commas as well."""
+_HAN: Final = re.compile("[\u3400-\u9fff]+")
+_HAN_PIECE: Final = re.compile(r"\d+|[\u3400-\u9fff]|[^\W\d]+")
+_ELIDED: Final = re.compile(r"^(?P<clitic>l|d|j|n|s|c|m|t|qu)['’](?=\w)")
+_INFLECTIONS: Final = ("s", "ed", "ing")
 _ME: Final = "i"
-_YOUR: Final = "you"
-_YOU: Final = word_set("you your du dein deine tú tu usted vous votre 你 你们 您 ты вы")
-_AFTER_VERBS: Final = word_set("了 过 着 得 啊 吧 呀 呢 吗 嘛 啦")
-_PRONOUNS: Final = word_set("he she they er él ella il elle ils elles 他 她 они он она")
-_POSSESSIVE: Final = re.compile(r"\w['’]s?\b")
-_MINE: Final = word_set(
-    "my our mein meine meinen meiner unser unsere mi mis mon ma mes notre nos",
-    "nuestro nuestra 我 我的 мой моя",
-)
-_OF: Final = frozenset({"of", "von", "de", "d"})
-COPULAS: Final = word_set("is am are 'm ist bin sind es soy está est suis sont 是")
-_TO: Final = word_set("to back in into out from here there away closer nach")
-STATES: Final = COPULAS | word_set(
-    "has have having 've needs costs weighs runs uses ist hat habe haben kostet wiegt",
-    "tiene tengo cuesta a ai ont coûte 有 家有",
-)
-GOES_ON: Final = "了"
-"""What ends a clause of Chinese that says how much it is by now."""
-_VERBS: Final = STATES | word_set("was were got wurde wurden fue será era était")
-"""Words that end the subject of a clause."""
-_ARTICLES: Final = word_set("a an ein eine un una une 一个 一名 个 名")
-_VISITED: Final = word_set("to in there")
-_RELATIVES: Final = word_set("that which who whose")
-"""Words after which a negation is of what is named, and not of what is said of it: "hotels that aren't"."""
-_EMPHATIC: Final = frozenset({("no", "other"), ("kein", "anderes"), ("not", "only"), ("no", "doubt")})
-"""Negations that deny nothing of their clause."""
-AGENTS: Final = (
-    *("er", "or", "ist", "ian", "ant", "nurse", "pilot", "ier", "eur", "euse", "ère", "in"),
-    *("师", "生", "员"),
-)
-"""How names of occupations end."""
-MAX_PLAIN: Final = 3
-"""How many words of content a clause may have that only says what its subject is."""
-ONLY_CHILD: Final = {"only": "child", "独生子": "", "einzelkind": ""}
-"""Words that deny siblings, and the word that has to follow."""
-LIKING: Final = frozenset({"good", "bad", "endured"})
-"""Flags of words that tell what somebody likes or dislikes."""
-_DENIALS: Final = frozenset({"negative", "never"})
-_MAX_DENIAL_WORDS: Final = 3
-"""How far before a word of liking a negation of it stands at most: "do not really like"."""
-_EMPTY_FLAGS: Final = frozenset({"light", "me", "first", "negative"})
-_NOTHING: Final[frozenset[str]] = frozenset()
 
 
 @frozen
-class Clause:
-    """One clause of a text.
+class Sense:
+    """The meaning of a word: attributes that it names, kinds of things that it denies or is of, flags."""
 
-    Parameters
-    ----------
-    words
-        Its words, folded, in order.
-    subject
-        What it is about; "i" for the speaker, empty if it does not say.
-    relative
-        The relative of the subject that it is about instead: the sister in "Anna's sister"; empty for itself.
-    names
-        Everything in it that is written as a name.
-    attributes
-        Attributes of one value that it names.
-    value
-        What it says of them: words that are neither light nor name an attribute, by their roots, and
-        what each is: a ``number``, a ``day``, a ``name``, a ``word`` or a character (``han``).
-    content
-        All roots that carry meaning, but the subject.
-    numbers
-        The numbers in it, each with the roots of the words on either side.
-    classes, denied
-        The classes of things that it mentions, and those that it denies.
-    negative, sign
-        Whether a word negates it; +1 for liking, −1 for disliking, 0 for neither.
-    flags
-        Which kinds of words it holds: ``changed``, ``ended``, ``past``, ``planned``, ``several``, ``never``,
-        ``corrected`` if the text says that it corrects another;
-        ``lacking`` if what is liked or avoided is said to lack something.
-    before
-        The light word before the value.
-    state
-        Whether it says how something is, and not what happened.
+    attributes: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    heads: frozenset[str] = frozenset()
+    lacks: frozenset[str] = frozenset()
+    flags: frozenset[str] = frozenset()
+
+
+PLAIN: Final = Sense()
+
+
+def _lexicon() -> dict[str, set[tuple[str, str]]]:
+    lexicon: dict[str, set[tuple[str, str]]] = {}
+    for section in ("attributes", "lacks", "flags"):
+        for name, words in _DATA[section].items():
+            for word in words.split():
+                lexicon.setdefault(word, set()).add((section, name))
+    for name, words in _DATA["kinds"].items():
+        heads, _, members = words.partition("|")
+        for word in heads.split():
+            lexicon.setdefault(word, set()).update({("kinds", name), ("heads", name)})
+        for word in members.split():
+            lexicon.setdefault(word, set()).add(("kinds", name))
+    return lexicon
+
+
+_LEXICON: Final = _lexicon()
+_MAX_START: Final = max(len(word) for word in _LEXICON if word.endswith("*"))
+_HAN_WORDS: Final = frozenset(word for word in _LEXICON if _HAN.match(word))
+_MAX_HAN: Final = max(map(len, _HAN_WORDS))
+OPPOSITES: Final[dict[str, frozenset[str]]] = {}
+for _pair in _DATA["opposites"]["pairs"].strip().splitlines():
+    _sides = [word_set(side) for side in _pair.split(" / ")]
+    for _side, _against in (_sides, _sides[::-1]):
+        for _word in _side:
+            OPPOSITES[_word] = OPPOSITES.get(_word, frozenset()) | _against
+"""For a word, the words that cannot be true of the same thing at the same time."""
+_NUMBERS: Final = {
+    word: str(value) for value, words in enumerate(_DATA["numbers"]["words"]) for word in words.split()
+}
+
+
+def flagged(flag: str) -> frozenset[str]:
+    """Return the listed words of a flag."""
+    return word_set(_DATA["flags"][flag])
+
+
+@lru_cache(maxsize=256)
+def listed_words(section: str, name: str) -> frozenset[str]:
+    """Return the words that stand for an attribute or a kind of things, without their endings."""
+    words = _DATA[section].get(name.split()[0], "").replace("|", " ").split()
+    return frozenset(word.rstrip("*") for word in words)
+
+
+COPULAS: Final = flagged("copula")
+STATES: Final = COPULAS | flagged("state")
+_VERBS: Final = STATES | flagged("was")
+_ARTICLES: Final = flagged("article")
+_TO: Final = flagged("to")
+_MINE: Final = flagged("mine")
+_OF: Final = flagged("of")
+KIN: Final = frozenset({"siblings", "children", "pets", "partner"})
+"""Kinds of those who are relatives themselves: having them is told by a verb of state."""
+_PREDICATES: Final = frozenset({"residence", "work", "diet", "use"})
+"""Attributes that the predicate itself tells."""
+_PREPOSITIONS: Final = flagged("preposition")
+_BEGINNINGS: Final = frozenset({"me", "pronoun", "joining", "first"})
+_AGENTS: Final = tuple(_DATA["endings"]["agents"].split())
+
+
+@lru_cache(maxsize=16_384)
+def sense(word: str) -> Sense:
+    """Return the meaning of a normalised word."""
+    senses = set(_LEXICON.get(word, ()))
+    for end in range(3, min(len(word), _MAX_START) + 1):
+        senses |= _LEXICON.get(word[:end] + "*", set())
+    if not senses:
+        return PLAIN
+    names = {
+        kind: frozenset(name for of, name in senses if of == kind)
+        for kind in ("attributes", "kinds", "heads", "lacks", "flags")
+    }
+    return Sense(**names)
+
+
+def number(word: str) -> str | None:
+    """Return the value of a number, in digits or in words; None for any other word."""
+    return word if word[:1].isdigit() else _NUMBERS.get(word)
+
+
+@lru_cache(maxsize=8_192)
+def root(word: str) -> str:
+    """Return the part that the forms of a word have in common."""
+    if word[:1].isdigit():
+        return word
+    for ending in _INFLECTIONS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            word = word[: -len(ending)]
+    return stem_of(word)
+
+
+class Token(NamedTuple):
+    """A word of a clause and its meaning."""
+
+    text: str
+    name: bool
+    sense: Sense
+
+    def has(self, *flags: str) -> bool:
+        """Return whether the word has one of some flags."""
+        return not self.sense.flags.isdisjoint(flags)
+
+    @property
+    def is_content(self) -> bool:
+        """Whether the word carries meaning by itself."""
+        return not (
+            self.has("light", "negative", "me", "copula")
+            or (
+                self.has("changed", "past", "planned", "never")
+                and not (self.sense.attributes or self.sense.kinds)
+            )
+        )
+
+    @property
+    def kind(self) -> str:
+        """What the word is as a value: a ``number``, a ``day``, a ``name``, a ``word``, or nothing."""
+        if (
+            not self.is_content
+            or self.sense.attributes
+            or self.has("changed", "ended", "good", "bad", "past")
+        ):
+            return ""
+        if number(self.text) is not None:
+            return "number"
+        if _HAN.match(self.text):
+            return "han"
+        return "day" if self.has("week") else "name" if self.name or "@" in self.text else "word"
+
+
+def tokens_in(text: str) -> list[Token]:
+    """Return the words of a clause; Chinese is cut into the longest known words and single characters."""
+    return [token for piece in pieces(text) for token in _tokens_of(piece)]
+
+
+@lru_cache(maxsize=8_192)
+def _tokens_of(piece: str) -> tuple[Token, ...]:
+    words: list[Word] = []
+    for word in normalise_token(piece):
+        if _HAN.search(word.text):
+            words += map(Word, _cut_han(word.text))
+        elif (elided := _ELIDED.match(word.text)) is not None:
+            words += [Word({"n": "ne", "j": "je"}[clitic]) for clitic in elided["clitic"] if clitic in "nj"]
+            words.append(Word(word.text[elided.end() :], piece[elided.end() :][:1].isupper()))
+        else:
+            words.append(word)
+    return tuple([Token(word.text, word.name, sense(word.text)) for word in words])
+
+
+def _cut_han(text: str) -> list[str]:
+    cut, place = [], 0
+    while place < len(text):
+        size = next((size for size in range(_MAX_HAN, 1, -1) if text[place : place + size] in _HAN_WORDS), 0)
+        if not size:
+            match = _HAN_PIECE.match(text, place)
+            size = 1 if match is None else match.end() - place
+        cut.append(text[place : place + size])
+        place += size
+    return cut
+
+
+@frozen
+class Claim:
+    """One clause of a text, read for comparison.
+
+    - `words`: its words, in order.
+    - `subject`: a name, a noun, "i" for the speaker, or nothing.
+    - `relative`: the relative or possession of the subject that it is about: the sister in "Anna's sister".
+    - `attributes`: attributes of one value that it names.
+    - `names`: everything in it that is written as a name.
+    - `value`: roots of words that may be a value, with their kinds.
+    - `content`: roots of all words that carry meaning, but the subject.
+    - `kinds`, `denied`: kinds of things that it mentions and denies.
+    - `negative`, `sign`: whether it is negated; 1 for liking, -1 for disliking, 0 for neither.
     """
 
     words: tuple[str, ...]
     subject: str
     relative: str
-    names: frozenset[str]
     attributes: frozenset[str]
+    names: frozenset[str]
     value: dict[str, str]
     content: frozenset[str]
-    numbers: tuple[tuple[str, frozenset[str]], ...]
-    classes: frozenset[str]
+    kinds: frozenset[str]
     denied: frozenset[str]
     negative: bool
     sign: int
     flags: frozenset[str]
-    before: str
-    state: bool
 
 
-@frozen
-class Claims:
-    """The clauses of a text that state something, and the names in all of it."""
-
-    clauses: tuple[Clause, ...]
-    names: frozenset[str]
-
-
-@lru_cache(maxsize=2_048)
-def claims(text: str, speaker: str = "") -> Claims:
-    """Return what a text claims; "I" is `speaker`, if that is known."""
-    statement = uncorrected(text)
-    corrected = frozenset({"corrected"}) if statement != text else _NOTHING
-    parts = clause_texts(statement)
-    stated = [part for part in parts if not part.rstrip().endswith(("?", "？"))] or parts
-    subject = ""
+@lru_cache(maxsize=1_024)
+def claims(text: str, speaker: str = "") -> tuple[Claim, ...]:
+    """Return the claims of a short text, none of a long one, of code, and of questions."""
+    if len(text) > MAX_LENGTH or _CODE.search(text):
+        return ()
+    opening = _CORRECTION.match(text)
+    parts = [part for match in _SENTENCE.finditer(text[opening.end() :] if opening else text)
+             for part in _clauses(match.group())]  # fmt: skip
+    asides = ("?", "？") if len(parts) == 1 else ("?", "？", "!", "！")
+    parts = [part for part in parts if not part.rstrip().endswith(asides)]
+    if len(parts) > MAX_CLAUSES:
+        return ()
     me = next(iter(speaker.lower().split()), _ME)
-    clauses = []
-    for part in stated:
-        tokens = tokens_in(part)[:_MAX_CLAUSE_WORDS]
-        clause = _clause(part, tokens, subject, me) if tokens else None
-        if clause is None or not (clause.content or clause.attributes or clause.flags - _EMPTY_FLAGS):
-            continue
-        subject = clause.subject or subject
-        clauses.append(replace(clause, flags=clause.flags | corrected) if corrected else clause)
-        if len(clauses) == MAX_CLAUSES:
-            break
-    names = frozenset(name for clause in clauses for name in clause.names)
-    return Claims(tuple(clauses), names)
+    subject, found = "", []
+    for part in parts:
+        tokens = tokens_in(part)
+        if 1 < len(tokens) <= _MAX_WORDS:
+            claim = _claim(part, tokens, subject, me, corrects=opening is not None)
+            subject = claim.subject or subject
+            found.append(claim)
+    return tuple(found)
 
 
-def clause_texts(text: str) -> list[str]:
-    """Return the clauses of a text as they are written, questions among them."""
+def _clauses(sentence: str) -> list[str]:
+    """Return the clauses of a sentence: they end at commas, but Chinese before a subject only."""
     parts: list[str] = []
-    for match in _SENTENCE.finditer(_CODE.sub(" ", text[:4_000])):
-        parts += _cut(match.group())
+    for part in _COMMA.split(sentence):
+        words = part.split()
+        begins = words and (words[0][:1].isupper() or sense(words[0].lower()).flags & _BEGINNINGS)
+        if parts and not (_HAN.search(sentence) or (len(words) > 2 and begins)):
+            parts[-1] += f", {part}"
+        elif words:
+            parts.append(part)
     return parts
 
 
-def _cut(sentence: str) -> list[str]:
-    """Return the clauses of a sentence; the end of a question asks, and what goes before it need not."""
-    if HAN_RUN.search(sentence) is None and len(sentence.split()) <= _MAX_SENTENCE_WORDS:
-        return [sentence]
-    return [part for part in _COMMA.split(sentence) if part.strip()]
-
-
-def _clause(text: str, tokens: Sequence[Token], subject: str, me: str) -> Clause:
-    """Return what a clause of one word or more says; `me` is the speaker."""
-    senses = [token.sense for token in tokens]
-    texts = tuple([token.text for token in tokens])
-    flags = _union([meaning.flags for meaning in senses])
-    if "been" in texts and not _been_to(tokens):
-        flags -= {"several"}
-    if "used" in texts and ("used", "to") in pairwise(texts):
-        flags |= {"past"}
-    names = names_of(tokens)
-    about = subject_of(tokens, names, me) or subject
-    content = {token.stem for token in content_words(tokens, about)}
-    value: dict[str, str] = {}
-    before = ""
-    for place, token in enumerate(tokens):
-        if token.value and not _is_part(token.text, about):
-            if not value:
-                before = tokens[place - 1].text if place else ""
-            value[token.stem] = token.value
-    negative = "never" in flags or (
-        "negative" in flags
-        and any(
-            "negative" in token.sense.flags
-            and (token.text, following.text if following else "") not in _EMPHATIC
-            and _RELATIVES.isdisjoint(texts[max(0, place - 2) : place])
-            for place, (token, following) in enumerate(zip(tokens, [*tokens[1:], None], strict=True))
-        )
+def _claim(text: str, tokens: Sequence[Token], subject: str, me: str, *, corrects: bool) -> Claim:
+    names = frozenset(
+        token.text
+        for place, token in enumerate(tokens)
+        if token.name
+        and number(token.text) is None
+        and not (place == 0 and token.sense is not PLAIN)
+        and not token.has("me", "light", "negative", "week")
     )
-    classes = _union([meaning.classes for meaning in senses])
-    heads = _union([meaning.heads for meaning in senses])
-    lacks = _union([meaning.lacks for meaning in senses])
-    attributes = _attributes(tokens) | _plain(tokens, content)
-    if "work" in attributes and tokens[-1].sense is PLAIN and tokens[-1].text.endswith(AGENTS):
-        # Who is a painter by trade works.
-        classes |= {"work"}
-    sign = ("good" in flags) - ("bad" in flags)
+    about = _subject(tokens, names, me) or subject
+    content = {
+        root(token.text): token for token in tokens if token.is_content and not _is_part(token.text, about)
+    }
+    content = {number(key) or key: token for key, token in content.items()}
+    flags = frozenset[str]().union(*(token.sense.flags for token in tokens))
+    negations = [
+        place for place, token in enumerate(tokens)
+        if token.has("negative")
+        and not any(earlier.has("relative") for earlier in tokens[:place])
+        and not (place + 1 < len(tokens) and tokens[place + 1].has("emphatic"))
+    ]  # fmt: skip
+    negative = bool(negations)
+    if not negative and any(token.has("negative") for token in tokens):
+        flags |= {"lacking"}
+    if any(one.text == "used" and after.text == "to" for one, after in pairwise(tokens)):
+        flags |= {"past"}
+    denying = negative and any(
+        token.sense.heads and any(-1 <= place - denial <= 4 for denial in negations)
+        for place, token in enumerate(tokens)
+    )
+    likings = [place for place, token in enumerate(tokens) if token.has("good", "bad", "endured")]
+    sign = ("good" in flags) - ("bad" in flags) if likings else 0
     if negative and "endured" in flags:
-        # Who cannot stand something dislikes it; that one can, nobody says.
         sign = 1
-    opinion = not flags.isdisjoint(LIKING)
-    if negative and opinion:
-        # "Hotels that have no gym" are avoided or liked all the same.
-        if _is_denied(tokens):
+    if negative and likings:
+        beside = any(-1 <= liking - denial <= 3 for denial in negations for liking in likings)
+        if beside or len(tokens) - 1 in negations:
             sign = -sign
         else:
             flags |= {"lacking"}
-    # "Only an only child" and "no longer" are recognised by their words; a denied liking is a disliking.
-    return Clause(
-        texts,
+    head = _head_place(tokens, about)
+    relative = _relative(tokens, names, possessive="'" in text or "’" in text)
+    kinds = _kinds(tokens, head, owned=bool(relative))
+    heads = frozenset[str]().union(*(token.sense.heads for token in tokens))
+    lacks = frozenset[str]().union(*(token.sense.lacks for token in tokens))
+    if corrects:
+        flags |= {"corrected"}
+    attributes = _attributes(tokens, head, content, about)
+    if "work" in attributes and tokens[-1].text.endswith(_AGENTS):
+        kinds |= {"work"}
+    return Claim(
+        tuple(token.text for token in tokens),
         about,
-        _relative(tokens, names, bool(_POSSESSIVE.search(text))),
-        names,
+        relative,
         attributes,
-        value,
+        names,
+        {key: token.kind for key, token in content.items() if token.kind},
         frozenset(content),
-        _numbers(tokens),
-        # Who avoids meat tells of none, and who prefers vegetarian food may eat some.
-        classes - (classes if negative or (opinion and sign <= 0) else _NOTHING),
-        (_NOTHING if opinion else lacks)
-        | (heads if negative or "ended" in flags else _NOTHING)
-        | _only_child(tokens),
+        frozenset() if negative or (likings and sign <= 0) else kinds,
+        (frozenset() if likings else lacks) | (heads if denying or "ended" in flags else frozenset()),
         negative,
         sign,
         flags,
-        before,
-        not STATES.isdisjoint(texts) or _goes_on(tokens),
     )
-
-
-def _is_denied(tokens: Sequence[Token]) -> bool:
-    """Return whether a negation is of a liking: up to three words before it, just after it, or at the end."""
-    denials = [place for place, token in enumerate(tokens) if token.sense.flags & _DENIALS]
-    likings = [place for place, token in enumerate(tokens) if token.sense.flags & LIKING]
-    return len(tokens) - 1 in denials or any(
-        -1 <= liking - denial <= _MAX_DENIAL_WORDS for denial in denials for liking in likings
-    )
-
-
-def _been_to(tokens: Sequence[Token]) -> bool:
-    """Return whether a clause with "been" tells of several things all the same: of a visit, or a liking.
-
-    "Has been sticking to it" tells of one.
-    """
-    return any(
-        "several" in token.sense.flags and (token.text != "been" or after.text in _VISITED)
-        for token, after in zip(tokens, [*tokens[1:], tokens[0]], strict=True)
-    )
-
-
-def _goes_on(tokens: Sequence[Token]) -> bool:
-    """Return whether a clause of Chinese says how much it is by now: 写了两年了."""
-    return len(tokens) > 2 and tokens[-1].text == GOES_ON and number(tokens[-3].text) is not None
-
-
-def content_words(tokens: Sequence[Token], about: str) -> list[Token]:
-    """Return the words of a clause that carry meaning, but its subject."""
-    return [token for token in tokens if token.stem and not _is_part(token.text, about)]
 
 
 def _is_part(text: str, about: str) -> bool:
-    """Return whether a word is the subject, or a character of one in Chinese."""
-    return text == about or (text in about and HAN_RUN.match(about) is not None)
+    return text in about.split() or (text in about and _HAN.match(about) is not None)
 
 
-def _union(sets: Sequence[frozenset[str]]) -> frozenset[str]:
-    return _NOTHING.union(*filter(None, sets))
-
-
-def _attributes(tokens: Sequence[Token]) -> frozenset[str]:
-    """Return the attributes that a clause names; the noun after "favourite" belongs to the name."""
-    attributes = set()
+def _head_place(tokens: Sequence[Token], about: str) -> int:
+    """Return the place of the predicate: the first verb of state, or word with meaning after the subject."""
+    after_subject = not about
     for place, token in enumerate(tokens):
-        if not token.sense.attributes:
-            continue
-        following = tokens[place + 1].text if place + 1 < len(tokens) else ""
-        if token.text in ("moved", "moves", "moving") and following not in _TO:
-            continue
-        if token.text == "due" and following == "to":
-            # A reason, and no deadline.
-            continue
-        for name in token.sense.attributes:
-            if name != "favourite":
-                attributes.add(name)
-                continue
-            near = tokens[place + 1 : place + 3]
-            noun = next(
-                (claim_root(later.text) for later in near if not later.sense.light and not later.name), ""
-            )
-            attributes.add(f"favourite {noun}" if noun and following not in COPULAS else "favourite")
-    return frozenset(attributes)
+        if _is_part(token.text, about) or token.has("me"):
+            after_subject = True
+        elif token.text in _VERBS or (after_subject and not token.name and _may_predicate(token)):
+            return place
+    return len(tokens) - 1
 
 
-def _relative(tokens: Sequence[Token], names: frozenset[str], possessive: bool) -> str:
-    """Return the root of a word such as "sister" if a clause begins with a possessive and it."""
-    for place, token in enumerate(tokens[:6]):
-        meaning = token.sense
-        if (
-            place
-            and tokens[place - 1].text in _MINE - {"我"}
-            and not (meaning.attributes or meaning.flags & {"changed", "me"})
-        ):
-            return claim_root(token.text)
-        if "person" not in meaning.flags:
-            if (
-                "me" not in meaning.flags
-                and token.text not in names
-                and not meaning.light
-                and not HAN_RUN.match(token.text)
-                and not (possessive and meaning is PLAIN and _is_person(tokens[place + 1 : place + 2]))
-            ):
-                return ""
-            continue
-        ahead = tokens[place - 1] if place else None
-        if ahead is not None and place > 1 and possessive and ahead.sense is PLAIN and not ahead.name:
-            # "Anna's younger sister".
-            ahead = tokens[place - 2]
-        behind = [later.text for later in tokens[place + 1 : place + 3]]
-        whose = (
-            ahead is not None
-            and (ahead.text in _MINE or ahead.text == "的" or (possessive and ahead.text in names))
-        ) or (len(behind) == 2 and behind[0] in _OF and behind[1] in names)
-        return claim_root(token.text) if whose else ""
-    return ""
+def _may_predicate(token: Token) -> bool:
+    return token.is_content or token.has("changed", "ended", "first")
 
 
-def _is_person(tokens: Sequence[Token]) -> bool:
-    return any("person" in token.sense.flags for token in tokens)
-
-
-def _plain(tokens: Sequence[Token], content: set[str]) -> frozenset[str]:
-    """Return attributes that no word names: what the subject is, and its age."""
-    if len(content) == 1 and number(next(iter(content))) is not None:
-        return frozenset({"age"})
-    if len(content) == 1 and all(
-        "place" in token.sense.flags or (token.sense.light and not token.sense.attributes) for token in tokens
-    ):
-        return frozenset({"origin"})
-    is_ = next((place for place, token in enumerate(tokens[:5]) if token.text in COPULAS), None)
-    if is_ is None or len(content) > MAX_PLAIN:
-        return _NOTHING
-    last = tokens[-1].text
-    if any("place" in token.sense.flags for token in tokens[is_ + 1 : is_ + 3]):
-        return frozenset({"origin"})
-    if any(token.text in _ARTICLES for token in tokens[is_ + 1 : is_ + 3]):
-        return frozenset({"kind", "work"} if last.endswith(AGENTS) else {"kind"})
-    return frozenset({"kind"}) if last == "的" else frozenset({"being"})
-
-
-def _only_child(tokens: Sequence[Token]) -> frozenset[str]:
-    texts = [token.text for token in tokens]
-    for only, child in ONLY_CHILD.items():
-        if only in texts and (not child or child in texts[texts.index(only) :][:2]):
-            return frozenset({"siblings"})
-    return _NOTHING
-
-
-def names_of(tokens: Sequence[Token]) -> frozenset[str]:
-    """Return everything in a clause that is written as a name."""
+def _kinds(tokens: Sequence[Token], head: int, *, owned: bool) -> frozenset[str]:
+    """Return the kinds of things of which the predicate tells; kin only as the predicate, or as owned."""
+    has = tokens[head].text in _VERBS
     return frozenset(
-        [
-            token.text
-            for place, token in enumerate(tokens)
-            if token.name
-            and not token.number
-            and not (place == 0 and _is_ordinary(token.sense))
-            and not token.sense.flags & {"me", "light", "negative"}
-        ]
+        kind
+        for place, token in enumerate(tokens[: head + 5])
+        for kind in token.sense.kinds
+        if kind not in KIN or has or place == head or (owned and place < head)
     )
 
 
-def _is_ordinary(meaning: Sense) -> bool:
-    return bool(meaning.light or meaning.flags or meaning.attributes or meaning.classes or meaning.lacks)
+def _attributes(tokens: Sequence[Token], head: int, content: dict[str, Token], about: str) -> frozenset[str]:
+    """Return the attributes that a clause names before or in its predicate, or soon after.
 
-
-def subject_of(tokens: Sequence[Token], names: frozenset[str], me: str = _ME) -> str:
-    """Return the subject of a clause: the speaker or the first name near its beginning, or its first noun."""
-    first = ""
-    run = ""
-    for place, token in enumerate(tokens[:8]):
-        text, flags = token.text, token.sense.flags
-        if not place and token.name and "ended" in flags and text.isascii():
-            # "Sold the car": as people note what they did.
-            return me
-        if "first" in flags and not first:
-            return me
-        if "me" in flags:
-            near = tokens[place + 1 : place + 3] if text in _MINE else []
-            nearest = next((later.text for later in near if later.text in names), "")
-            return nearest or me
-        if text in names and "week" not in flags:
-            numbered = place + 1 < len(tokens) and tokens[place + 1].number
-            return f"{text} {tokens[place + 1].text}" if numbered else text
-        if text in _YOU and not names:
-            return _YOUR
-        if text in _PRONOUNS and not (first or run):
-            # "She" is whom the clause before is about.
-            return ""
-        if HAN_RUN.match(text):
-            if not _is_ordinary(token.sense) and len(run) < 3:
-                run += text
+    The noun after "favourite" belongs to the name.
+    """
+    named: set[str] = set()
+    # Chinese tells where before it tells what is done.
+    stative = (
+        tokens[head].text in _VERBS
+        or _HAN.match(tokens[-1].text) is not None
+        or tokens[head].has("changed", "ended")
+    )
+    modal = head + 1 < len(tokens) and tokens[head + 1].text == "to" and tokens[head].text in STATES
+    for place, token in enumerate(tokens[: head + (6 if stative else 4)]):
+        following = tokens[place + 1].text if place + 1 < len(tokens) else ""
+        before = tokens[place - 1].text if place else ""
+        for name in token.sense.attributes:
+            if (
+                (token.text in ("moved", "moves", "moving") and following not in _TO)
+                or (token.text == "due" and following == "to")
+                or (token.text == "called" and before not in COPULAS)
+                or (place > head and (modal or (name in _PREDICATES and not stative)))
+                or (token.text == "work" and before in _PREPOSITIONS)
+                or (place < head and name in _PREDICATES and token.text in about.split())
+            ):
                 continue
-            if text in _AFTER_VERBS:
-                # What goes before is what is done, and nobody who does it.
+            if name == "favourite":
+                near = [
+                    later for later in tokens[place + 1 : place + 3] if later.is_content and not later.name
+                ]
+                nouns = (
+                    near[:1]
+                    if near and following not in COPULAS
+                    else [t for t in tokens[:3] if t.is_content and not t.name]
+                )
+                named.add(f"favourite {root(nouns[0].text)}" if nouns else name)
+            else:
+                named.add(name)
+    if named or len(content) > 3:
+        return frozenset(named)
+    if len(content) == 1 and number(next(iter(content))) is not None:
+        return frozenset({"age"})
+    copula = next((place for place, token in enumerate(tokens[:6]) if token.text in COPULAS), None)
+    if copula is None:
+        return frozenset()
+    after = [token.text for token in tokens[copula + 1 : copula + 3]]
+    if not _ARTICLES.isdisjoint(after):
+        return frozenset({"kind", "work"} if tokens[-1].text.endswith(_AGENTS) else {"kind"})
+    return frozenset({"being"})
+
+
+def _relative(tokens: Sequence[Token], names: frozenset[str], *, possessive: bool) -> str:
+    """Return the root of a word such as "sister" if a clause begins with a possessive and it."""
+    for place, token in enumerate(tokens[:6]):
+        before = tokens[place - 1] if place else None
+        if (
+            before is not None
+            and before.text in _MINE
+            and not (token.sense.attributes or token.has("changed", "me"))
+        ):
+            return root(token.text)
+        if not token.has("person"):
+            continue
+        after = [later.text for later in tokens[place + 1 : place + 3]]
+        owners = {earlier.text for earlier in tokens[max(0, place - 2) : place]}
+        owned = bool(owners & _MINE) or "的" in owners or (possessive and bool(owners & names))
+        if owned or (len(after) == 2 and after[0] in _OF and after[1] in names):
+            return root(token.text)
+        return ""
+    return ""
+
+
+def _subject(tokens: Sequence[Token], names: frozenset[str], me: str) -> str:
+    """Return the subject of a clause: the speaker or the first name near its beginning, or its first noun."""
+    first = run = ""
+    for place, token in enumerate(tokens[:8]):
+        text = token.text
+        following = tokens[place + 1].text if place + 1 < len(tokens) else ""
+        if not first and (
+            token.has("first") or (not place and token.name and token.has("ended") and text.isascii())
+        ):
+            return me
+        if token.has("me"):
+            owned = [later.text for later in tokens[place + 1 : place + 3]] if text in _MINE else []
+            return next((name for name in owned if name in names), me)
+        if text in names:
+            return f"{text} {following}" if following[:1].isdigit() else text
+        if token.has("you") and not names:
+            return "you"
+        if token.has("pronoun") and not (first or run):
+            return ""
+        if _HAN.match(text):
+            if token.sense is PLAIN and len(run) < 3:
+                run += text
+            elif text in flagged("particle"):
                 return ""
-            if run or not token.sense.light:
+            elif run or not token.has("light"):
                 break
-        elif first and (text in _VERBS or place == len(tokens) - 1):
+        elif first and (text in _VERBS or not following):
             return first
-        elif not (token.sense.light or token.number or flags & {"changed", "negative", "past", "planned"}):
+        elif number(text) is None and not token.has("light", "changed", "negative", "past", "planned"):
             if not first or any(later.text in _VERBS for later in tokens[place + 1 : 6]):
                 first = f"{first} {text}".strip()
-            if not first.isnumeric() and place + 1 < len(tokens) and tokens[place + 1].number:
-                return f"{first} {tokens[place + 1].text}"
+            if following[:1].isdigit() and first.endswith(text):
+                return f"{first} {following}"
     return run or first
-
-
-def _numbers(tokens: Sequence[Token]) -> tuple[tuple[str, frozenset[str]], ...]:
-    numbers = []
-    for place, token in enumerate(tokens):
-        value = number(token.text)
-        if value is None:
-            continue
-        near = [
-            claim_root(tokens[position].text)
-            for position in (place - 2, place - 1, place + 1, place + 2)
-            if 0 <= position < len(tokens)
-            and not tokens[position].sense.light
-            and number(tokens[position].text) is None
-        ]
-        numbers.append((value, frozenset(near)))
-    return tuple(numbers)

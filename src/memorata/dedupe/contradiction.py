@@ -1,54 +1,55 @@
-"""Hints that a newer statement contradicts an older one: the same subject and slot, and another value.
+"""Whether a newer short text contradicts an older one: the same subject and attribute, and another value.
 
-A detector by rules, in the manner of de Marneffe, Rafferty and Manning, "Finding contradictions in text" (ACL
-2008): align the two texts, and look at the little that differs. It proposes, and nothing is done because of
-it: the rules know a few hundred words of three languages, and no world. Precision comes before recall, so a
-slot that may hold several values ("likes tea", "likes coffee") gives no hint.
+Rules in the manner of de Marneffe, Rafferty and Manning, "Finding contradictions in text" (ACL 2008): read
+both texts as claims, align them, and look at the little that differs. Precision comes before recall. Texts
+that say more than one thing or ask something contradict nothing, and anything that may hold several values at
+a time needs a word of change or a correction.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
-from difflib import SequenceMatcher
 from enum import StrEnum
-from functools import lru_cache
+from itertools import pairwise, product
 from typing import Final
 
 from memorata._frozen import frozen
-from memorata.dedupe.cue_words import (
-    CHANGES,
-    LIGHT,
-    NEGATIONS,
+from memorata.dedupe.claims import (
+    COPULAS,
+    KIN,
     OPPOSITES,
-    SLOTS,
-    SPEAKER,
-    SPEAKERS,
-    WEEK,
+    STATES,
+    Claim,
+    claims,
+    flagged,
+    listed_words,
+    number,
+    root,
+    sense,
 )
-from memorata.dedupe.wording import Word, Wording, root, same_word, wording, words_in
 from memorata.model import checks
 
-_MAX_CLAIM_WORDS: Final = 40
-"""Longer claims are compared with nothing: they say more than one thing."""
-_MAX_RESIDUE_WORDS: Final = 4
-_MIN_NEGATION_OVERLAP: Final = 0.6
-_MIN_NUMBER_OVERLAP: Final = 0.5
-_YEAR_SLOTS: Final = ("birth", "price", "time", "age", "secret")
-"""Slots of which a year or a day says the value, and not only when something happened."""
-_NAME_SLOTS: Final = frozenset({"residence", "partner", "holder", "place", "name"})
-"""Slots whose values are names: whatever else is said there ("my boss is strict") is no value of it."""
-_MULTI_VALUE_SLOTS: Final = frozenset({"use", "time", "work", "measure", "price", "age", "birth"})
-"""Slots that may hold several values, or others than words, unless a word of change says otherwise."""
-_ME: Final = Word("i")
-MINE: Final = Word("my")
-"""What :func:`spoken` makes of "my": the subject is the word after it."""
-_ASIDE: Final = CHANGES - SLOTS.keys()
-"""Words of change that are no verbs of a slot."""
-PASSED: Final = LIGHT | NEGATIONS | _ASIDE
-"""Words that stand before a subject, and are none."""
-_YEARS: Final = range(1000, 2200)
-_YEAR_DIGITS: Final = 4
+_SEVERAL: Final = frozenset(
+    {"use", "where", "state", "diet", "school", "origin", "being", "kind", "frequency"}
+)
+"""Attributes that may hold several values at a time, or say little of what a value is of."""
+_VAGUE: Final = frozenset({"being", "kind", "frequency", "where"})
+_NAMED: Final = frozenset(
+    {"residence", "partner", "holder", "place", "name", "time", "phone", "mail", "car", "address", "host"}
+)
+"""Attributes whose values are names, numbers or days: another word tells more of the same."""
+_PREPOSITIONS: Final = flagged("preposition")
+_PURPOSE: Final = flagged("purpose")
+_COMPANY: Final = flagged("company")
+_NEW: Final = flagged("new")
+_NOW: Final = flagged("now")
+_ROLES: Final = {
+    word: role for role in ("employer", "occupation", "inside", "company") for word in flagged(role)
+}
+"""The role of a value, by the preposition before it."""
+_MAX_QUOTED: Final = 80
+_MAX_VALUE: Final = 4
+_MAX_CONTENT: Final = 6
+"""Most words with meaning of claims that are compared without a word of change."""
 
 
 class Cue(StrEnum):
@@ -57,28 +58,20 @@ class Cue(StrEnum):
     NEGATION = "negation"
     """One says what the other denies."""
     OPPOSITE = "opposite"
-    """Two words that cannot both be true."""
+    """Two words, or two kinds of things, that cannot both be true."""
     NUMBER = "number"
     """Another number in the same place."""
     CHANGE = "change"
-    """A word says that the state has changed."""
+    """A word says that the state has changed, or ended."""
     VALUE = "value"
-    """Another value in a slot that holds one at a time."""
+    """Another value of an attribute that has one at a time."""
+    CORRECTION = "correction"
+    """The newer text begins with a correction."""
 
 
 @frozen
 class Hint:
-    """A possible contradiction, and why.
-
-    Parameters
-    ----------
-    cue
-        What gave it away.
-    before, after
-        The words that differ, on the older side and on the newer.
-    reason
-        One sentence for a person.
-    """
+    """A contradiction: the cue, the words that differ on either side, and one sentence for a person."""
 
     cue: Cue
     before: str
@@ -86,35 +79,25 @@ class Hint:
     reason: str
 
 
-@frozen
-class _Difference:
-    """Two claims laid side by side: what they share, and what is left on either side, in order."""
-
-    shared: tuple[Word, ...]
-    before: tuple[Word, ...]
-    after: tuple[Word, ...]
-
-    @property
-    def overlap(self) -> float:
-        """The share of the larger claim that the two have in common."""
-        return len(self.shared) / (len(self.shared) + max(len(self.before), len(self.after), 1) * 1.0)
+_REASONS: Final = {
+    Cue.NEGATION: "one denies what the other says",
+    Cue.OPPOSITE: "one tells what the other excludes",
+    Cue.NUMBER: "the number differs",
+    Cue.CHANGE: "the newer one tells of a change",
+    Cue.VALUE: "another value of the same attribute",
+    Cue.CORRECTION: "the newer one corrects the other",
+}
 
 
-def contradiction(older: str, newer: str) -> Hint | None:
-    """Return a hint that `newer` contradicts `older`; None if nothing speaks for it.
-
-    The first rule that applies decides, always between statements about the same subject:
-
-    1. The same claim, and one of the two is negated.
-    2. The same claim but for two words that exclude each other (open, closed).
-    3. The same claim but for a number, in a place where a number is a value and not a name.
-    4. A word of change (moved, now, no longer), and another value in the same slot.
-    5. Another value in a slot that holds one at a time (lives in, is called, favourite).
+def contradiction(older: str, newer: str, *, speakers: tuple[str, str] = ("", "")) -> Hint | None:
+    """Return why `newer` contradicts `older`; None if nothing speaks for it.
 
     Parameters
     ----------
     older, newer
-        Two texts; short statements, as memories are.
+        Two texts, in the order of their times.
+    speakers
+        The speakers of both, empty if unknown: "I" is the speaker.
 
     Examples
     --------
@@ -125,246 +108,332 @@ def contradiction(older: str, newer: str) -> Hint | None:
     >>> contradiction("Anna likes tea.", "Anna likes coffee.") is None
     True
     """
-    if not _same_subject(_beginning(checks.text("older", older)), _beginning(checks.text("newer", newer))):
-        return None
-    before, after = _read_claim(older), _read_claim(newer)
-    if not (before.fits and after.fits) or _too_unlike(before, after):
-        return None
-    first, second = before.wording, after.wording
-    difference = _difference(before.claim, after.claim)
-    return (
-        _negation(first, second, difference)
-        or (_opposite(difference) if first.negated == second.negated else None)
-        or _number(first, second, difference)
-        or _value(first, second, difference)
-    )
-
-
-def _negation(older: Wording, newer: Wording, difference: _Difference) -> Hint | None:
-    if older.negated == newer.negated:
-        return None
-    # The denied claim may be shorter ("no longer works at the bank"), hardly ever longer by much.
-    residue_size = len(difference.before) + len(difference.after)
-    if difference.before and difference.after:
-        return None
-    if (
-        len(difference.shared) < 2
-        or residue_size > 2
-        or difference.overlap < _MIN_NEGATION_OVERLAP
-        or _differ_by_name(difference)
-    ):
-        return None
-    denies = "newer" if newer.negated else "older"
-    return _hint(Cue.NEGATION, difference, f"the {denies} one denies what the other says")
-
-
-def _opposite(difference: _Difference) -> Hint | None:
-    residue = difference.before + difference.after
-    if (
-        len(residue) > _MAX_RESIDUE_WORDS
-        or min(len(difference.before), len(difference.after)) > 1
-        or any(word.number for word in residue)
-        or _differ_by_name(difference)
-    ):
-        return None
-    for before in difference.before:
-        against = OPPOSITES.get(before.text, frozenset())
-        for after in difference.after:
-            if after.text in against:
-                return _hint(Cue.OPPOSITE, difference, f"{before.text} and {after.text} exclude each other")
+    before = claims(checks.text("older", older), speakers[0])
+    after = claims(checks.text("newer", newer), speakers[1])
+    for a, b in product(before, after):
+        cue = _cue(a, b)
+        if cue is not None:
+            return _hint(cue, a, b)
     return None
 
 
-def _number(older: Wording, newer: Wording, difference: _Difference) -> Hint | None:
-    before = [word for word in difference.before if word.number]
-    after = [word for word in difference.after if word.number]
-    if len(before) != 1 or len(after) != 1 or older.negated != newer.negated:
-        return None
-    if len(difference.before) + len(difference.after) > 3 or difference.overlap < _MIN_NUMBER_OVERLAP:
-        return None
-    slots = _slots(older) & _slots(newer)
-    if (_is_year(before[0]) and _is_year(after[0]) and not slots & set(_YEAR_SLOTS)) or not slots:
-        return None
-    if _is_name(before[0], older) or _is_name(after[0], newer):
-        return None
-    if _differ_by_name(difference):
-        return None
-    return _hint(Cue.NUMBER, difference, f"the number differs: {before[0].text} and {after[0].text}")
+def subjects(text: str) -> set[str]:
+    """Return the subjects of a text's claims."""
+    return {claim.subject for claim in claims(text)}
 
 
-def _value(older: Wording, newer: Wording, difference: _Difference) -> Hint | None:
-    slots = _slots(older) & _slots(newer)
-    before, after = (
-        [word for word in part if SLOTS.get(word.text) not in slots]
-        for part in (difference.before, difference.after)
-    )
-    if not slots or not before or not after or older.negated or newer.negated:
+def related_words(text: str, speaker: str = "") -> frozenset[str] | None:
+    """Return words of texts that this one may contradict, besides its own; None if it claims nothing."""
+    found = claims(text, speaker)
+    if not found:
         return None
-    if len(before) > 3 or len(after) > 3 or any(word.number for word in difference.before + difference.after):
+    words: set[str] = set()
+    for claim in found:
+        words.update(*(listed_words("attributes", name) for name in claim.attributes))
+        words.update(*(listed_words("kinds", name) for name in claim.kinds | claim.denied))
+        words.update(*(listed_words("lacks", name) for name in claim.kinds))
+        words.update(*(OPPOSITES.get(word, ()) for word in claim.words))
+    return frozenset(words)
+
+
+def _hint(cue: Cue, a: Claim, b: Claim) -> Hint:
+    start, end = _frame(a.words, b.words)
+    before, after = (" ".join(claim.words[start : len(claim.words) - end])[:_MAX_QUOTED] for claim in (a, b))
+    values = f": {before} and {after}" if before and after else ""
+    return Hint(cue, before, after, _REASONS[cue] + values)
+
+
+def _cue(a: Claim, b: Claim) -> Cue | None:
+    if "past" in a.flags | b.flags or a.words == b.words:
         return None
-    if (_days(before) or _days(after)) and (slots != {"time"} or _days(before) != _days(after)):
+    if "planned" in a.flags | b.flags and b.flags.isdisjoint({"changed", "ended", "corrected"}):
         return None
-    value = f"another {sorted(slots)[0]}"
-    if any(word.text in CHANGES for word in newer.words):
-        return _hint(Cue.CHANGE, difference, f"the newer one tells of a change: {value}")
-    if len(before) > 2 or len(after) > 2 or not _parallel(older, newer) or not _in_one_place(older, newer):
+    if not _same_subject(a, b):
         return None
-    if not (slots - _MULTI_VALUE_SLOTS or _days(before)) or (
-        slots & _NAME_SLOTS and not _differ_by_name(difference)
+    excluded = (a.denied & b.kinds) | (b.denied & a.kinds)
+    if not b.relative and _ends(a, b, a.names):
+        return Cue.CHANGE
+    if not excluded & KIN and _other_relative(a, b):
+        return None
+    if {"good", "bad"} <= a.flags or {"good", "bad"} <= b.flags:
+        return None
+    if a.sign and b.sign:
+        return _opinions(a, b)
+    if excluded:
+        return (
+            None
+            if any("passing" in claim.flags for claim in (a, b) if claim.denied & excluded)
+            else Cue.OPPOSITE
+        )
+    named = any(name.startswith("favourite ") for name in a.attributes & b.attributes)
+    return _denial(a, b) or _opposite(a, b) or (_value(a, b) if named or not (a.sign or b.sign) else None)
+
+
+def _opinions(a: Claim, b: Claim) -> Cue | None:
+    """Return a cue if one claim dislikes what the other likes, or something more general.
+
+    Anybody may like, prefer and avoid any number of things.
+    """
+    liked = {
+        root(word)
+        for claim in (a, b)
+        for word in claim.words
+        if sense(word).flags & {"good", "bad", "endured"}
+    }
+    if a.sign != b.sign and not {"lacking", "comparing"} & (a.flags | b.flags):
+        disliked, other = (a.content - liked, b.content) if a.sign < 0 else (b.content - liked, a.content)
+        if not disliked or not disliked <= other:
+            return None
+        return Cue.NEGATION if a.negative != b.negative else Cue.OPPOSITE
+    if a.sign == b.sign > 0 and b.flags & {"changed", "corrected"} and _head(a) == _head(b):
+        values = _things(a) - liked, _things(b) - liked
+        return Cue.CHANGE if _one_word_each(*values) else None
+    return None
+
+
+def _things(claim: Claim) -> frozenset[str]:
+    return frozenset(word for word, kind in claim.value.items() if kind not in ("day", "number"))
+
+
+def _one_word_each(before: frozenset[str], after: frozenset[str]) -> bool:
+    return len(before - after) == 1 == len(after - before)
+
+
+def _denial(a: Claim, b: Claim) -> Cue | None:
+    """Return a cue if one claim denies what the other says: all of it, with little else."""
+    if _affirms(a) == _affirms(b) or "passing" in a.flags | b.flags:
+        return None
+    denied, said = (b, a) if _affirms(a) else (a, b)
+    shared = denied.content & said.content
+    rest = len(denied.content - said.content) + len(said.content - denied.content)
+    if shared and denied.content <= said.content | denied.attributes and rest <= max(1, len(shared)):
+        return Cue.NEGATION
+    return None
+
+
+def _affirms(claim: Claim) -> bool:
+    """Return whether a claim says or likes what it is about: to avoid something is to deny it."""
+    return claim.sign > 0 or not (claim.sign or claim.negative)
+
+
+def _opposite(a: Claim, b: Claim) -> Cue | None:
+    """Return a cue if two words exclude each other and the claims differ in little else."""
+    if a.negative != b.negative:
+        return None
+    for word in a.words:
+        other = OPPOSITES.get(word, frozenset()).intersection(b.words)
+        if other:
+            rest = (a.content ^ b.content) - {root(word), *map(root, other)}
+            if len(rest) <= 2:
+                return Cue.OPPOSITE
+    return None
+
+
+def _value(a: Claim, b: Claim) -> Cue | None:
+    """Return a cue if the newer claim has another value of the same attribute, or in the same frame."""
+    if _ends(a, b):
+        return Cue.CHANGE
+    removed, added = a.value.keys() - b.value.keys(), b.value.keys() - a.value.keys()
+    common = a.attributes & b.attributes
+    if a.negative or b.negative or not removed:
+        return None
+    if not added:
+        return Cue.CHANGE if not b.value and _changes(a, b) and common - _VAGUE else None
+    kinds = {a.value[word] for word in removed}, {b.value[word] for word in added}
+    said = set(a.words)
+    changed = any("changed" in sense(word).flags and word not in said for word in b.words)
+    named = not common & _NAMED or kinds[0] & kinds[1] - {"word"}
+    if _changes(a, b) and (_changes_topic(a, b) or (common - _VAGUE and named and _comparable(*kinds))):
+        return Cue.CHANGE
+    if _changes(a, b) and kinds == ({"number"}, {"number"}) and not a.value.keys().isdisjoint(b.value):
+        return Cue.CHANGE
+    if "corrected" in b.flags and (common or _head(a) == _head(b) != "") and _comparable(*kinds):
+        return Cue.CORRECTION
+    if kinds == ({"number"}, {"number"}) and _replaces(a, b, common):
+        return Cue.NUMBER
+    if "several" in a.flags & b.flags or not kinds[0] & kinds[1] or {"name", "number"} <= kinds[0] & kinds[1]:
+        return None
+    if "day" in kinds[0] & kinds[1] and "time" not in common:
+        return None
+    if not named:
+        return None
+    if "passing" in a.flags | b.flags or max(len(a.content), len(b.content)) > _MAX_CONTENT:
+        return None
+    roles = {_role(a, removed), _role(b, added)}
+    if not common - _VAGUE and _names_two(a, b):
+        return None
+    if "partner" not in common and (
+        len(roles - {""}) > 1 or "company" in roles or ("employer" in roles and len(roles) > 1)
     ):
         return None
-    return _hint(Cue.VALUE, difference, f"{value}, where there is one at a time")
+    if changed and _replaces(a, b, common, changed=True):
+        return Cue.CHANGE
+    if common - (_VAGUE if changed else _SEVERAL) or _replaces(a, b, common):
+        return Cue.NUMBER if kinds == ({"number"}, {"number"}) else Cue.VALUE
+    return None
 
 
-def _hint(cue: Cue, difference: _Difference, reason: str) -> Hint:
-    before, after = (" ".join(word.text for word in part) for part in (difference.before, difference.after))
-    return Hint(cue, before, after, reason)
-
-
-def _spoken(wording_: Wording) -> Wording:
-    """Return a wording in which every pronoun of the speaker is one word, and every "my" another."""
-    return replace(
-        wording_, words=tuple(map(spoken, wording_.words)), claim=tuple(map(spoken, wording_.claim))
+def _changes(a: Claim, b: Claim) -> bool:
+    """Return whether a word of the newer claim tells of a change, other than "now"."""
+    said = {*a.words, *_NOW}
+    return any(
+        "changed" in sense(word).flags
+        and word not in said
+        and (word not in _NEW or root(after) in _topic(a) or sense(after).attributes & a.attributes)
+        for word, after in pairwise((*b.words, ""))
     )
 
 
-def spoken(word: Word) -> Word:
-    """Return one word for all pronouns of the speaker, one for all that say "my", and any other as it is."""
-    return _ME if word.text in SPEAKER else MINE if word.text in SPEAKERS else word
+def _comparable(before: set[str], after: set[str]) -> bool:
+    """Return whether two sets of kinds of values may be of one attribute: numbers and days are no names."""
+    either = before | after
+    return bool(before & after) or either <= {"name", "word"} or either <= {"day", "number"}
 
 
-def _without_changes(wording_: Wording) -> tuple[Word, ...]:
-    return tuple(word for word in wording_.claim if word.text not in CHANGES or word.text in SLOTS)
+def _role(claim: Claim, value: set[str]) -> str:
+    """Return what the preposition before a value says of it, such as "company"."""
+    for place, word in enumerate(claim.words):
+        if place and (number(word) or root(word)) in value:
+            before = [other for other in claim.words[max(0, place - 3) : place] if other in _ROLES]
+            return _ROLES[before[-1]] if before else ""
+    return ""
 
 
-@lru_cache(maxsize=1_024)
-def _beginning(text: str) -> tuple[Word, ...]:
-    """Return the first two words of a claim, changes left aside: enough to find its subject.
-
-    Most pairs have two subjects, and of those no more is read.
-    """
-    first: list[Word] = []
-    for word in words_in(text):
-        if word.text not in PASSED:
-            first.append(spoken(word))
-            if len(first) == 2:
-                break
-    return tuple(first)
+def _names_two(a: Claim, b: Claim) -> bool:
+    """Return whether both claims name an attribute, and not the same one."""
+    return bool(a.attributes - _VAGUE) and bool(b.attributes - _VAGUE)
 
 
-@frozen
-class _ReadClaim:
-    """A text as it is compared with others: read, its claim without changes, the roots of that, its slots."""
-
-    wording: Wording
-    claim: tuple[Word, ...]
-    roots: tuple[str, ...]
-    slots: frozenset[str]
-
-    @property
-    def fits(self) -> bool:
-        return 1 <= len(self.claim) <= _MAX_CLAIM_WORDS
-
-
-@lru_cache(maxsize=1_024)
-def _read_claim(text: str) -> _ReadClaim:
-    spoken_wording = _spoken(wording(text))
-    claim = _without_changes(spoken_wording)
-    return _ReadClaim(
-        spoken_wording,
-        claim,
-        tuple(map(root, claim)),
-        frozenset(_slots(spoken_wording)) if claim else frozenset(),
-    )
-
-
-def _too_unlike(before: _ReadClaim, after: _ReadClaim) -> bool:
-    """Return whether two claims surely differ in more than any rule accepts.
-
-    What two sequences share in order is at most what they share in any order, so at least ``len(before) +
-    len(after) - 2·shared`` words are left over. Without a slot in common the rules accept four of them.
-    """
-    if before.slots & after.slots:
+def _same_subject(a: Claim, b: Claim) -> bool:
+    if "you" in (a.subject, b.subject) or not a.subject or not b.subject:
         return False
-    max_shared = len(before.roots) + len(after.roots) - _MAX_RESIDUE_WORDS
-    # A repeated word may be counted too often here, and never too seldom.
-    if 2 * sum(map(set(after.roots).__contains__, before.roots)) < max_shared:
+    if a.subject == b.subject:
         return True
-    return 2 * (Counter(before.roots) & Counter(after.roots)).total() < max_shared
+    words = a.subject.split(), b.subject.split()
+    if len(words[0]) + len(words[1]) > 2:
+        # "I changed the wifi password" is about the wifi password; "the backup server" is not "the server".
+        shorter, longer = sorted(words, key=len)
+        if not set(shorter).isdisjoint(longer):
+            return longer[: len(shorter)] == shorter
+        return set(words[0]) <= set(b.words) or set(words[1]) <= set(a.words)
+    told = not b.flags.isdisjoint({"changed", "ended", "corrected"})
+    return any(
+        (told or one.subject in one.names or one.subject[0] >= "\u3400")
+        and (
+            one.subject in other.words or (one.subject[0] >= "\u3400" and one.subject in "".join(other.words))
+        )
+        for one, other in ((a, b), (b, a))
+    )
 
 
-def _difference(older: tuple[Word, ...], newer: tuple[Word, ...]) -> _Difference:
-    """Lay two claims side by side; a word and a form of it count as the same."""
-    roots = [root(word) for word in older], [root(word) for word in newer]
-    matcher = SequenceMatcher(None, roots[0], roots[1], autojunk=False)
-    shared: list[Word] = []
-    before: list[Word] = []
-    after: list[Word] = []
-    for tag, a, b, c, d in matcher.get_opcodes():
-        if tag == "equal":
-            shared += older[a:b]
-        else:
-            before += older[a:b]
-            after += newer[c:d]
-    return _Difference(tuple(shared), tuple(before), tuple(after))
+def _other_relative(a: Claim, b: Claim) -> bool:
+    """Return whether one claim is about a relative of the subject that the other does not name."""
+    return a.relative != b.relative and any(
+        one.relative
+        and one.relative not in {root(word) for word in other.words}
+        and not (other.subject != one.subject and other.subject in one.words)
+        for one, other in ((a, b), (b, a))
+    )
 
 
-def _same_subject(older: tuple[Word, ...], newer: tuple[Word, ...]) -> bool:
-    """Return whether the words that a claim begins with are the same on both sides, changes left aside.
-
-    That is one word, or two where the first says whose: "my sister".
-    """
-    length = 2 if older and older[0] is MINE else 1
-    return len(older) >= length <= len(newer) and all(map(same_word, older[:length], newer[:length]))
-
-
-def _slots(wording_: Wording) -> set[str]:
-    slots = {SLOTS[word.text] for word in wording_.words if word.text in SLOTS}
-    # "Lives are at stake": what a sentence begins with is its subject, and no verb.
-    return slots - {"residence", "work"} if wording_.claim[0].text in SLOTS else slots
+def _head(claim: Claim) -> str:
+    """Return the first verb of state or word with meaning after the subject."""
+    for word in claim.words:
+        if word in STATES:
+            return "be" if word in COPULAS else word
+        meaning = sense(word)
+        if not meaning.flags & {"light", "me", "changed"} and word not in claim.subject.split():
+            return root(word)
+    return ""
 
 
-def _parallel(older: Wording, newer: Wording) -> bool:
-    """Return whether the words of both slots are the same, so that what differs is the value in them."""
-    slots = [[word.text for word in wording_.claim if word.text in SLOTS] for wording_ in (older, newer)]
-    return bool(slots[0]) and slots[0] == slots[1]
+def _topic(claim: Claim) -> set[str]:
+    """Return the roots of the words before a verb of state that are no names."""
+    place = next((place for place, word in enumerate(claim.words) if word in STATES), 0)
+    return {root(word) for word in claim.words[:place] if _carries(word) and word not in claim.names}
 
 
-def _in_one_place(older: Wording, newer: Wording) -> bool:
-    """Return whether the two differ in one place, and there in nothing but the value.
-
-    "On Saturday" and "in Rome" are not two values of one slot: the preposition is another.
-    """
-    words = [
-        [word.text for word in wording_.words if word.text not in CHANGES] for wording_ in (older, newer)
-    ]
-    places = [
-        (words[0][a:b], words[1][c:d])
-        for tag, a, b, c, d in SequenceMatcher(None, words[0], words[1], autojunk=False).get_opcodes()
-        if tag != "equal"
-    ]
-    return len(places) == 1 and not any(word in LIGHT for part in places[0] for word in part)
+def _carries(word: str) -> bool:
+    return word[0].isalnum() and not sense(word).flags & {"light", "me", "changed", "copula", "negative"}
 
 
-def _days(words: list[Word]) -> bool:
-    """Return whether a value is a day or a time of day."""
-    return any(word.text in WEEK for word in words)
+def _phrases(claim: Claim, *flags: str, names: bool = True) -> list[set[str]]:
+    """Return the words beside each word of change, as roots; without `names` up to the first name."""
+    phrases = []
+    words = claim.words
+    for place, word in enumerate(words):
+        if word in _NOW or not sense(word).flags.intersection(flags):
+            continue
+        before = words[:place][::-1]
+        runs = [words[place + 1 :]]
+        if before and not sense(before[0]).flags & {"me", "pronoun"}:
+            runs.append(before)
+        for run in runs:
+            phrase: set[str] = set()
+            for skipped, other in enumerate(run):
+                if _carries(other) and (names or claim.value.get(root(other)) in (None, "word")):
+                    phrase.add(root(other))
+                elif phrase or skipped >= 2 or other in _PREPOSITIONS:
+                    break
+            if phrase:
+                phrases.append(phrase)
+                break
+    return phrases
 
 
-def _differ_by_name(difference: _Difference) -> bool:
-    """Return whether both sides name somebody or something else, which makes them two statements."""
-    before = {word.text for word in difference.before if word.name and not word.number}
-    after = {word.text for word in difference.after if word.name and not word.number}
-    return bool(before and after)
+def _changes_topic(a: Claim, b: Claim) -> bool:
+    """Return whether the newer claim says that the topic of the older one changes: "switched dentists"."""
+    topic = _topic(a)
+    said = {root(word) for word in b.words}
+    return (
+        bool(topic)
+        and topic <= said
+        and any(phrase <= a.content | topic for phrase in _phrases(b, "changed", "ended", names=False))
+    )
 
 
-def _is_year(word: Word) -> bool:
-    # Not every digit is one of a number: Ethiopic ones have no places.
-    return len(word.text) == _YEAR_DIGITS and word.text.isdecimal() and int(word.text) in _YEARS
+def _ends(a: Claim, b: Claim, among: frozenset[str] | None = None) -> bool:
+    """Return whether the newer claim ends a value of the older one: "sold the Golf", "gave up smoking"."""
+    values = a.content - _topic(a) if among is None else {root(word) for word in among} - {root(a.subject)}
+    return "ended" not in a.flags and any(
+        phrase & values and phrase <= a.content | _topic(a) for phrase in _phrases(b, "ended")
+    )
 
 
-def _is_name(number: Word, wording_: Wording) -> bool:
-    """Return whether a number belongs to the name of the subject, as in "room 12": right after it."""
-    place = [word.text for word in wording_.words].index(number.text)
-    ahead = [word for word in wording_.words[:place] if word.text not in LIGHT]
-    return len(ahead) <= 1 and (not ahead or (wording_.words[place - 1] is ahead[0] and ahead[0] is not _ME))
+def _frame(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[int, int]:
+    """Return how many words two claims begin with together, and end with."""
+    shortest, start, end = min(len(before), len(after)), 0, 0
+    while start < shortest and before[start] == after[start]:
+        start += 1
+    while end < shortest - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    return start, end
+
+
+def _replaces(a: Claim, b: Claim, common: frozenset[str], *, changed: bool = False) -> bool:
+    """Return whether two claims differ in one value of one frame, after a copula or preposition."""
+    words = tuple(tuple(word for word in claim.words if word not in _NOW) for claim in (a, b))
+    start, end = _frame(*words)
+    before, after = (part[start : len(part) - end] for part in words)
+    prefix, tail = words[0][:start], words[0][len(words[0]) - end :] if end else ()
+    if not before or not after or max(len(before), len(after)) > _MAX_VALUE:
+        return False
+    is_state = not STATES.isdisjoint(prefix)
+    is_, numeric = not COPULAS.isdisjoint(prefix), any(map(number, before)) and any(map(number, after))
+    if numeric and is_state:
+        return len(before) == len(after) == 1
+    if numeric:
+        return bool(common - _VAGUE - {"use"}) and len(before) <= 2 and len(after) <= 2
+    if (
+        changed
+        and is_
+        and (tail or not _PREPOSITIONS.isdisjoint({*prefix[-1:], *before} & {*prefix, *after}))
+    ):
+        return True
+    if common - _VAGUE - {"use"} and (start + end) / max(map(len, words)) >= 0.5:
+        return True
+    if sum(map(_carries, prefix + tail)) < 2 or (not is_ and any(word.endswith("ed") for word in prefix)):
+        return False
+    if tail:
+        return tail[0] in _PURPOSE
+    return any(word in _PREPOSITIONS and (is_ or word not in _COMPANY) for word in prefix[-2:])

@@ -13,7 +13,6 @@ from typing import Final
 from memorata.dedupe.contradiction import contradiction
 from memorata.dedupe.decisions import DUPLICATE_COSINE, ROUNDING, Decision, Verdict, decide, is_correction
 from memorata.dedupe.fingerprint import folded, normalised
-from memorata.dedupe.minhash import character_shingles, jaccard
 from memorata.dedupe.wording import extends, same_statement, wording
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
@@ -36,8 +35,14 @@ def is_turn(memory: Memory) -> bool:
 
 def resemblance(a: str, b: str) -> float:
     """Return the Jaccard index of the character shingles of two texts, case, spacing and last stops aside."""
-    first, second = normalised(checks.text("a", a)), normalised(checks.text("b", b))
-    return jaccard(character_shingles(first), character_shingles(second))
+    first, second = _shingles(checks.text("a", a)), _shingles(checks.text("b", b))
+    return len(first & second) / len(first | second) if first or second else 1.0
+
+
+def _shingles(text: str) -> set[str]:
+    """Return every run of three characters of a text; a shorter text is its own only one."""
+    letters = normalised(text)
+    return {letters[start : start + 3] for start in range(max(1, len(letters) - 2))} - {""}
 
 
 def judge(

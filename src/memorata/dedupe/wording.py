@@ -8,30 +8,37 @@ and Jaccard is also read word by word before it counts as a duplicate; de Marnef
 
 from __future__ import annotations
 
+import hashlib
 import re
+import tomllib
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from memorata._frozen import frozen
-from memorata.dedupe.cue_words import (
-    CHANGES,
-    ENDINGS,
-    FILLERS,
-    LIGHT,
-    NEGATIONS,
-    QUALIFIERS,
-)
-from memorata.dedupe.fingerprint import folded
+from memorata.dedupe.fingerprint import fingerprint, folded
 from memorata.model import checks
 
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a list."""
+    return frozenset(words.split())
+
+
+_LISTS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+LIGHT, FILLERS, QUALIFIERS, NEGATIONS, CHANGES, ENDINGS = (
+    word_set(_LISTS[name]) for name in ("light", "fillers", "qualifiers", "negations", "changes", "endings")
+)
 _WORD: Final = (
     r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+|\d+(?:[.,:/-]\d+)*%?"
     r"|(?:[^\W\d_]|[{marks}])+(?:['’-](?:[^\W_]|[{marks}])+)*\d*|\S"
 )
 """A piece of a text, given the marks that belong to its letters. An address is tried where a run of its
 characters begins, and nowhere inside: each place of a long run would read the rest of it."""
+_ASCII_WORD: Final = re.compile(r"\d+(?:[.,:/-]\d+)*%?|[A-Za-z]+(?:['-][A-Za-z0-9]+)*\d*|\S")
+"""The same of a text of ASCII without addresses, in half the time."""
 _NOT_PLAIN: Final = re.compile(r"[^A-Za-z\s.,;:!?()\"]")
 _MARKS: Final = str.maketrans(dict.fromkeys('.,;:!?()"', " "))
 _SIGN: Final = re.compile(r"[^\w\s!-~]")
@@ -44,11 +51,11 @@ _SHORT_VERB: Final = re.compile(
 )
 _VERBS: Final = {"m": "am", "re": "are", "ve": "have", "ll": "will", "s": "is"}
 """Verbs as they are written behind a pronoun: "I'm" and "I am" are the same words."""
-SHORTENED: Final = {"will": ("ll", "wo"), "shall": ("sha",), "can": ("ca",)}
-"""How verbs that say something are written in part before an apostrophe or after it."""
 _MIN_STEM_LENGTH: Final = 3
 _ENDING_SIZES: Final = tuple(sorted({len(ending) for ending in ENDINGS}, reverse=True))
 _MAX_EXTENSION_WORDS: Final = 3
+_MAX_STATEMENT: Final = 2_000
+"""The length from which on a text is compared as it is written."""
 _TURNS: Final = NEGATIONS | CHANGES | QUALIFIERS
 """Words with which a text that goes on says something else."""
 
@@ -87,24 +94,12 @@ def wording(text: str) -> Wording:
     return _wording(checks.text("text", text))
 
 
-def words_in(text: str) -> Iterator[Word]:
-    """Yield the words of a text in order, folded and without punctuation."""
-    pattern, readable = _readable(checks.text("text", text))
-    for match in pattern.finditer(readable):
-        yield from spelt(match.group())
-
-
 def pieces(text: str) -> list[str]:
     """Return the words, numbers, addresses and signs of a text, as written; marks may be among them."""
-    if is_plain(checks.text("text", text)):
+    if _NOT_PLAIN.search(checks.text("text", text)) is None:
         return text.translate(_MARKS).split()
     pattern, readable = _readable(text)
     return pattern.findall(readable)
-
-
-def is_plain(text: str) -> bool:
-    """Return whether a text is nothing but words of plain letters, spaces and marks that end clauses."""
-    return _NOT_PLAIN.search(text) is None
 
 
 def _readable(text: str) -> tuple[re.Pattern[str], str]:
@@ -114,7 +109,7 @@ def _readable(text: str) -> tuple[re.Pattern[str], str]:
     make another word.
     """
     if text.isascii():
-        return _pattern(""), text
+        return _pattern("") if "@" in text else _ASCII_WORD, text
     readable = unicodedata.normalize("NFKC", text)
     signs = set(_SIGN.findall(readable))
     marks = [sign for sign in signs if sign in _JOINERS or unicodedata.category(sign)[0] == "M"]
@@ -130,7 +125,7 @@ def _pattern(marks: str) -> re.Pattern[str]:
 @lru_cache(maxsize=1_024)
 def _wording(text: str) -> Wording:
     # Kept for a while: one new text is compared with many, and the same candidates come up again.
-    words = tuple([word for piece in pieces(text) for word in spelt(piece)])
+    words = tuple([word for piece in pieces(text) for word in normalise_token(piece)])
     claim = tuple(word for word in words if word.text not in LIGHT and word.text not in NEGATIONS)
     negations = sum(word.text in NEGATIONS for word in words)
     numbers = tuple(word.text for word in claim if word.number)
@@ -138,7 +133,7 @@ def _wording(text: str) -> Wording:
 
 
 @lru_cache(maxsize=8_192)
-def spelt(raw: str) -> tuple[Word, ...]:
+def normalise_token(raw: str) -> tuple[Word, ...]:
     """Return what is compared of a piece of text: one word, mostly; two for a contraction, none for a dot."""
     if raw.isascii() and raw.isalpha():
         return (Word(raw.lower(), raw[0].isupper()),)
@@ -154,32 +149,6 @@ def spelt(raw: str) -> tuple[Word, ...]:
     if (short := _SHORT_VERB.fullmatch(key)) is not None:
         return Word(short[1]), Word(_VERBS[short[2]])
     return (Word(key.removesuffix("'s"), raw[:1].isupper() or any(map(str.isdigit, raw))),)
-
-
-def same_word(a: Word, b: Word) -> bool:
-    """Return whether two words are one: equal, or two forms of a word that is not a name or a number."""
-    if a.text == b.text:
-        return True
-    # Endings leave at least this much of a word.
-    return a.text[:_MIN_STEM_LENGTH] == b.text[:_MIN_STEM_LENGTH] and root(a) == root(b)
-
-
-def root(word: Word) -> str:
-    """Return what the forms of a word have in common; a name or a number has no forms."""
-    return word.text if word.name or word.number else stem_of(word.text)
-
-
-@lru_cache(maxsize=8_192)
-def settled(word: str) -> str:
-    """Return a folded word without endings, one after the other: equal for what :func:`same_word` joins.
-
-    A name has no endings, and still is the same word as others that end where it does; so whatever two words
-    have in common for :func:`root`, they have it in common here.
-    """
-    end = len(word)
-    while (shorter := _stem_end(word, end)) < end:
-        end = shorter
-    return word[:end]
 
 
 def same_statement(a: str, b: str) -> bool:
@@ -206,6 +175,28 @@ def spelling(words: Sequence[str]) -> tuple[str, ...]:
     "Data base" and "database" are one word; but "1 23" and "12 3" are not the same numbers.
     """
     return "".join(words).replace("-", ""), *[word for word in words if word[:1].isdigit()]
+
+
+@lru_cache(maxsize=2_048)
+def statement_key(text: str) -> str:
+    """Return 16 hexadecimal digits, equal for texts of which :func:`same_statement` is true.
+
+    Texts without words, and long ones, have the key of their normal form: equal for the same words alone.
+    """
+    words = _core_words(text) if len(text) <= _MAX_STATEMENT else []
+    if not words:
+        return fingerprint(text)[:16]
+    spelt = "\x1f".join(spelling(words)).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(spelt, digest_size=8).hexdigest()
+
+
+def _core_words(text: str) -> list[str]:
+    """Return the words of :func:`_core`, without reading what they claim."""
+    if _NOT_PLAIN.search(text) is None:
+        words = text.lower().translate(_MARKS).split()
+    else:
+        words = [word.text for piece in pieces(text) for word in normalise_token(piece)]
+    return [word for word in words if word not in FILLERS] or words
 
 
 def shortenings(text: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

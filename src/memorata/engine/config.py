@@ -68,7 +68,7 @@ class Config:
         they are superseded by the earlier memory. ``"off"`` writes everything as it comes.
     dedupe
         Rules of that: :class:`~memorata.engine.rules.DedupeRules`, or some of them by name: the least cosine
-        (`threshold`), the memory that stays (`strategy`), MinHash `permutations`.
+        (`threshold`), the memory that stays (`strategy`).
     durable
         Whether an acknowledged write survives a power cut.
     must_exist

@@ -1,66 +1,43 @@
-"""Finding duplicates among many memories: candidates by their words, then verified.
+"""Finding duplicates among many memories: candidates by statement, then verified.
 
-Two memories are one only if they make one statement, or one goes on from the other, and words can be looked
-up (:func:`~memorata.dedupe.pairs.statement_pairs`): the time grows with the number of memories,
-even if all are of one template, and so alike by letters and by vectors. What a correction may deny is found
-by its subject (:func:`~memorata.dedupe.pairs.denial_pairs`). Only other words for the same, if they
-are asked for, are looked for by likeness (:class:`Likeness`).
-
-Candidates are verified by their cosines, all at once, and then read word by word
-(:func:`~memorata.dedupe.verification.judge`).
+Two memories are one only if they make one statement, or one goes on from the other, and both can be looked up
+(:func:`~memorata.dedupe.wording.statement_key`): the time grows with the number of memories, even if all are
+of one template. The memories that a correction may deny are those of the same subject
+(:mod:`memorata.dedupe.contradiction`). Only paraphrases, if they are wanted, are looked for by vectors, all
+with all among those of the same numbers and negations.
 
 A group is a memory that stays and those that directly repeat it: a likeness is not handed on along a chain.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from memorata._frozen import frozen
 from memorata.dedupe.decisions import Decision, Verdict, is_correction, precedence, resolve
-from memorata.dedupe.fingerprint import normalised
-from memorata.dedupe.minhash import (
-    Keys,
-    ShingleSigner,
-    Signatures,
-    Signer,
-    agreement,
-    band_keys,
-    bands_for,
-    direction_keys,
-    shingle_hashes,
-)
-from memorata.dedupe.pairs import (
-    Method,
-    clusters,
-    colliding_pairs,
-    denial_pairs,
-    groups,
-    method_for,
-    near_pairs,
-    paraphrase_keys,
-    statement_pairs,
-)
-from memorata.dedupe.verification import ALONE_JACCARD, judge
-from memorata.dedupe.wording import extends
+from memorata.dedupe.verification import judge
+from memorata.dedupe.wording import extends, shortenings, statement_key, wording
 from memorata.embed.vectors import unit_rows
 from memorata.index.codes import Floats
-from memorata.model import checks
-from memorata.model.checks import FloatArray, IntArray
+from memorata.model.checks import IntArray
 from memorata.model.memory import Memory
 
-_MAX_STATEMENT_BUCKET: Final = 32
-"""Of how many memories of one statement all pairs are compared."""
-_CANDIDATES_PER_REPORT: Final = 2_000
-_MAX_SAME_WORDS: Final = 32
-"""With how many others of the same words a memory is compared, if it is one with none of them."""
+_MAX_SAME: Final = 32
+"""With how many others of one statement or subject each is compared, where very many are none of them one."""
+_MAX_NEAREST: Final = 16
+"""With how many of those most like it a memory is compared word by word."""
+_BLOCK: Final = 1_024
+_MANY: Final = 2_000
+"""After how many memories progress is reported."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with the step, how much of it is done, and how much there is."""
+_Pair = tuple[int, int]
 
 
 @frozen
@@ -69,7 +46,7 @@ class DuplicateGroup:
 
     - `keep`: the one that stays.
     - `repeats`: the others, oldest first.
-    - `content`: what the one that stays says afterwards: its own words, or those of all under the strategy
+    - `content`: the text of the one that stays afterwards: its own, or that of all under the strategy
       ``"merge"``.
     - `kind`: ``"exact"`` if all have the same words, ``"correction"`` if a correction wins, ``"near"``
       otherwise.
@@ -85,18 +62,15 @@ class DuplicateGroup:
 
 @frozen
 class FoundDuplicates:
-    """What a search found.
+    """The result of a search.
 
     - `groups`: the groups, in the order of their oldest members.
-    - `method`: how other words for the same are found, if they were asked for; what has the same words is
-      looked up.
     - `compared`: how many memories were compared.
-    - `candidates`: how many pairs were looked at.
+    - `candidates`: how many pairs of other words were read.
     - `turns`: how many memories were left out, being turns of transcripts. Passages of files are compared.
     """
 
     groups: tuple[DuplicateGroup, ...]
-    method: Method
     compared: int
     candidates: int
     turns: int = 0
@@ -107,11 +81,8 @@ class DuplicateSearch:
     """The search for duplicates, with its settings."""
 
     threshold: float
-    signer: Signer
-    method: str | None = None
     strategy: str = "keep_highest_confidence"
     paraphrases: bool = False
-    permutations: int = 300
 
     def run(
         self,
@@ -120,58 +91,49 @@ class DuplicateSearch:
         progress: Progress = lambda what, done, total: None,
     ) -> FoundDuplicates:
         """Return the groups of duplicates among some memories."""
-        method = method_for(len(memories), self.method)
-        links = _Links(memories, self.threshold, paraphrases=self.paraphrases)
-        first = links.first
-        texts, rows = [memories[place].content for place in first], [vectors[place] for place in first]
-        pairs = statement_pairs(
-            texts,
-            largest=_MAX_STATEMENT_BUCKET,
-            progress=lambda done: progress("reading words", done, len(texts)),
-        )
-        denying = np.array([is_correction(memories[place]) for place in first], np.bool_)
-        likeness = Likeness(self.threshold, self.signer, self.permutations)
-        candidates = joined(likeness.verified(np.concatenate([pairs, denial_pairs(texts, denying)]), rows))
+        rows = _unit_rows(vectors)
+        texts = [memory.content for memory in memories]
+        same, further = _by_statement(texts, progress)
+        pairs = further | set(_denials(memories))
         if self.paraphrases:
-            keys = paraphrase_keys(texts)
-            if method is Method.MATRIX and self.method is None and likeness.crowded(rows, keys):
-                method = Method.LSH
-            alike = likeness.find(texts, rows, method, progress, keys)
-            candidates = joined(candidates, most_alike(alike))
-        count = len(candidates.pairs)
-        cosines = candidates.cosines.tolist()
-        for done, (a, b) in enumerate(candidates.pairs.tolist()):
-            if done % _CANDIDATES_PER_REPORT == 0:
-                progress("reading candidates", done, count)
-            links.note(first[a], first[b], None if math.isnan(cosines[done]) else cosines[done])
-        progress("reading candidates", count, count)
-        labels = clusters(len(memories), links.pairs())
-        found_groups = [
-            group for members in groups(labels) for group in self._grouped(memories, members, links)
+            pairs |= set(_near_pairs(texts, rows, self.threshold, progress))
+        links = _Links(self, memories, rows, same)
+        for done, pair in enumerate(sorted(pairs)):
+            if done % _MANY == 0:
+                progress("reading candidates", done, len(pairs))
+            links.read(*pair)
+        progress("reading candidates", len(pairs), len(pairs))
+        groups = [
+            group for members in links.components() for group in self._grouped(memories, members, links)
         ]
-        return FoundDuplicates(tuple(found_groups), method, len(memories), count)
+        return FoundDuplicates(tuple(groups), len(memories), len(pairs))
+
+    def judge(self, a: Memory, b: Memory, cosine: float | None) -> Decision[Memory] | None:
+        """Return why two memories are one; None if they are not."""
+        decision = judge(a, b, cosine, threshold=self.threshold, paraphrases=self.paraphrases)
+        return decision if decision.verdict in (Verdict.DUPLICATE, Verdict.CORRECTION) else None
 
     def _grouped(
         self, memories: Sequence[Memory], members: Sequence[int], links: _Links
     ) -> Iterator[DuplicateGroup]:
-        """Yield the groups of a cluster: the winner and what directly repeats it, then the rest likewise."""
+        """Yield the groups of a component: the winner and its direct repeats, then the rest likewise."""
         remaining = set(members)
-        alike: dict[str, list[int]] = defaultdict(list)
-        for place in members:
-            alike[memories[place].fingerprint].append(place)
+        alone = 0
         for centre in self._winners(memories, members, links):
             if centre not in remaining:
                 continue
             remaining.discard(centre)
-            beside = {*alike[memories[centre].fingerprint], *links.beside(centre)} & remaining
-            losers = [
-                place
-                for place in sorted(beside)
-                if links.between(centre, place) and self._may_lose(memories[place], memories[centre])
-            ]
+            beside = links.beside(centre, remaining, _MAX_SAME if alone > _MAX_SAME else len(members))
+            losers = {
+                place: decision
+                for place in beside
+                if self._may_lose(memories[place], memories[centre])
+                and (decision := links.between(centre, place)) is not None
+            }
             remaining.difference_update(losers)
+            alone += not losers
             if losers:
-                yield self._group(memories, centre, losers, links)
+                yield self._group(memories, centre, losers)
 
     def _winners(self, memories: Sequence[Memory], places: Sequence[int], links: _Links) -> list[int]:
         """Return memories in the order in which they win: pinned ones, then by the strategy.
@@ -180,8 +142,9 @@ class DuplicateSearch:
         """
         pinned = [place for place in places if memories[place].pinned]
         unpinned = [place for place in places if not memories[place].pinned]
-        order = precedence([memories[place] for place in unpinned], self.strategy)
-        winners = [unpinned[rank] for rank in order]
+        winners = [
+            unpinned[rank] for rank in precedence([memories[place] for place in unpinned], self.strategy)
+        ]
         if self.strategy in ("keep_highest_confidence", "merge"):
             winners.sort(
                 key=lambda place: (
@@ -194,284 +157,169 @@ class DuplicateSearch:
 
     def _may_lose(self, memory: Memory, keep: Memory) -> bool:
         """Return whether a memory may be superseded: it is not pinned, and says no more than what stays."""
-        more = self.strategy != "merge" and extends(memory.content, keep.content)
-        return not memory.pinned and not more
+        return not memory.pinned and (self.strategy == "merge" or not extends(memory.content, keep.content))
 
     def _group(
-        self, memories: Sequence[Memory], centre: int, losers: Sequence[int], links: _Links
+        self, memories: Sequence[Memory], centre: int, losers: dict[int, Decision[Memory]]
     ) -> DuplicateGroup:
         keep, repeats = memories[centre], tuple(memories[place] for place in losers)
-        decisions = [links.between(centre, place) for place in losers]
-        if any(decision is not None and decision.verdict is Verdict.CORRECTION for decision in decisions):
+        if any(decision.verdict is Verdict.CORRECTION for decision in losers.values()):
             kind = "correction"
         else:
-            kind = "exact" if {decision.fingerprint for decision in repeats} == {keep.fingerprint} else "near"
+            kind = "exact" if {repeat.fingerprint for repeat in repeats} == {keep.fingerprint} else "near"
         content = keep.content
         if self.strategy == "merge" and kind == "near" and not keep.pinned:
             survivor = resolve([keep, *repeats], self.strategy).survivor
             content = keep.content if survivor is None else survivor.content
-        return DuplicateGroup(
-            keep,
-            repeats,
-            content,
-            kind,
-            tuple("" if decision is None else decision.reason for decision in decisions),
-        )
+        reasons = tuple(decision.reason for decision in losers.values())
+        return DuplicateGroup(keep, repeats, content, kind, reasons)
 
 
 class _Links:
-    """Which memories are one: those of the same words stand behind the first of them."""
+    """Which memories may be one: those of one statement, and pairs of others that were read."""
 
-    def __init__(self, memories: Sequence[Memory], threshold: float, *, paraphrases: bool) -> None:
-        self._memories = memories
-        self._threshold = threshold
-        self._paraphrases = paraphrases
-        self._stands_for: list[int] = []
-        self._near: dict[tuple[int, int], float | None] = {}
-        self._behind: dict[int, list[int]] = defaultdict(list)
-        self._beside: dict[int, list[int]] = defaultdict(list)
-        self.first: list[int] = []
-        same: dict[str, list[int]] = {}
-        for place, memory in enumerate(memories):
-            earlier = same.setdefault(memory.fingerprint, [])
-            match = next(
-                (other for other in earlier[-_MAX_SAME_WORDS:] if self._judged(other, place, 1.0)), None
-            )
-            if match is None:
-                earlier.append(place)
-                self.first.append(place)
-            self._stands_for.append(place if match is None else match)
-            self._behind[self._stands_for[place]].append(place)
-        # A memory behind one of them may be one with another: confidences are compared pair by pair.
-        self._same = [
-            (places[0], other)
-            for places in same.values()
-            if len(places) <= _MAX_SAME_WORDS
-            for other in places[1:]
-        ]
+    def __init__(
+        self,
+        search: DuplicateSearch,
+        memories: Sequence[Memory],
+        rows: dict[int, Floats],
+        same: Sequence[list[int]],
+    ) -> None:
+        self._search, self._memories, self._rows, self._same = search, memories, rows, same
+        self._bucket = {place: bucket for bucket in same for place in bucket}
+        self._read: dict[_Pair, Decision[Memory]] = {}
+        self._near: dict[int, list[int]] = defaultdict(list)
 
-    def note(self, a: int, b: int, cosine: float | None) -> None:
-        """Judge two memories of different words, and note the pair if they are one."""
-        if self._judged(a, b, cosine) is not None:
-            self._near[min(a, b), max(a, b)] = cosine
-            self._beside[a].append(b)
-            self._beside[b].append(a)
+    def read(self, a: int, b: int) -> None:
+        """Judge two memories of different statements, and note the pair if they are one."""
+        decision = self._judged(a, b)
+        if decision is not None:
+            self._read[min(a, b), max(a, b)] = decision
+            self._near[a].append(b)
+            self._near[b].append(a)
 
-    def beside(self, a: int) -> Iterator[int]:
-        """Yield the memories of other words that may be one with a memory."""
-        for other in self._beside.get(self._stands_for[a], ()):
-            yield from self._behind[other]
+    def degree(self, place: int) -> int:
+        """Return how many memories of other statements are one with a memory."""
+        return len(self._near.get(place, ()))
 
-    def degree(self, a: int) -> int:
-        """Return how many statements in other words are one with a memory."""
-        return len(self._beside.get(self._stands_for[a], ()))
-
-    def pairs(self) -> list[tuple[int, int]]:
-        """Return the pairs that belong together, as clusters are made of them."""
-        return [*self._near, *self._same, *enumerate(self._stands_for)]
+    def beside(self, place: int, among: set[int], most: int) -> list[int]:
+        """Return memories that may be one with a memory, in order; of its own statement the next `most`."""
+        bucket = self._bucket.get(place, [])
+        if most < len(bucket):
+            start = bucket.index(place)
+            bucket = bucket[start : start + most + 1]
+        return sorted({*bucket, *self._near.get(place, ())} & among)
 
     def between(self, a: int, b: int) -> Decision[Memory] | None:
         """Return why two memories are one; None if they are not."""
-        if self._memories[a].fingerprint == self._memories[b].fingerprint:
-            return self._judged(a, b, 1.0)
-        one, other = sorted((self._stands_for[a], self._stands_for[b]))
-        if (one, other) not in self._near:
-            return None
-        return self._judged(a, b, self._near[one, other])
+        return self._read.get((min(a, b), max(a, b))) or self._judged(a, b)
 
-    def _judged(self, a: int, b: int, cosine: float | None) -> Decision[Memory] | None:
-        decision = judge(
-            self._memories[a],
-            self._memories[b],
-            cosine,
-            threshold=self._threshold,
-            paraphrases=self._paraphrases,
-        )
-        return decision if decision.verdict in (Verdict.DUPLICATE, Verdict.CORRECTION) else None
+    def components(self) -> list[list[int]]:
+        """Return the members of each connected component of two or more, in the order of their first."""
+        smallest: dict[int, int] = {}
 
+        def root(place: int) -> int:
+            path = []
+            while smallest.get(place, place) != place:
+                path.append(place)
+                place = smallest[place]
+            smallest.update(dict.fromkeys(path, place))
+            return place
 
-Progress = Callable[[str, int, int], None]
-"""Called with the step, how much of it is done, and how much there is."""
-_Report = Callable[[int, int], None]
+        for a, b in [*self._read, *(pair for bucket in self._same for pair in pairwise(bucket))]:
+            first, last = sorted((root(a), root(b)))
+            smallest[last] = first
+        members: dict[int, list[int]] = defaultdict(list)
+        for place in range(len(self._memories)):
+            members[root(place)].append(place)
+        return [component for component in members.values() if len(component) > 1]
 
-_LETTER_JACCARD: Final = 0.75
-"""The Jaccard index at which MinHash may miss one pair in a hundred; the vectors find what is below."""
-_MAX_BAND_BUCKET: Final = 32
-"""The largest bucket all of whose pairs are candidates: texts of one template would give millions."""
-_PAIRS_BEYOND_BUCKET: Final = 1
-"""With how many that follow each is paired in a larger one; each of some hundred bands has others."""
-_MAX_NEAR_PAIRS: Final = 2_000_000
-"""From how many pairs at the threshold on not all of them are compared, unless the method is given."""
-_SAMPLE_TEXTS: Final = 256
-_MAX_PAIRS_PER_MEMORY: Final = 16
-"""With how many of those most like it a memory is compared word by word, where very many are like it."""
-_MAX_PAIRS: Final = 200_000
-"""How many candidates are all read, whatever the number of memories."""
-_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
-_PLANES: Final = 4_096
-_MISS_RATE: Final = 0.01
-_PRODUCTS_PER_STEP: Final = 1 << 22
+    def _judged(self, a: int, b: int) -> Decision[Memory] | None:
+        one, other = self._memories[a], self._memories[b]
+        if one.fingerprint == other.fingerprint:
+            return self._search.judge(one, other, 1.0)
+        first, second = self._rows.get(a), self._rows.get(b)
+        cosine = None if first is None or second is None else float(np.clip(first @ second, -1.0, 1.0))
+        return self._search.judge(one, other, cosine)
 
 
-@frozen
-class Candidates:
-    """Pairs that may be duplicates, with their cosines; NaN for those that have none."""
-
-    pairs: IntArray
-    cosines: FloatArray
-
-
-@frozen
-class Likeness:
-    """The search for like pairs: threshold, signer and number of permutations."""
-
-    threshold: float
-    signer: Signer
-    permutations: int = 300
-
-    def find(
-        self,
-        texts: Sequence[str],
-        vectors: Sequence[Floats | None],
-        method: Method,
-        progress: Progress,
-        keys: Keys | None = None,
-    ) -> Candidates:
-        """Return pairs of one key whose cosine reaches the threshold; without vectors, of like letters."""
-        embedded = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
-        apart = np.zeros(len(texts), np.uint64) if keys is None else keys
-        report = partial(progress, "comparing")
-        if method is Method.MATRIX:
-            candidates = self._by_product(_stacked(vectors, embedded), embedded, apart, report)
-        else:
-            directions = embedded[self._by_direction(_stacked(vectors, embedded), apart[embedded], report)]
-            candidates = np.concatenate([directions, self._by_letters(texts, _LETTER_JACCARD, apart, report)])
-        bare = np.ones(len(texts), np.bool_)
-        bare[embedded] = False
-        candidates = candidates[~bare[candidates].any(axis=1)]
-        if embedded.size < len(texts):
-            letters = self._by_letters(texts, ALONE_JACCARD, apart, report)
-            candidates = np.concatenate([candidates, letters[bare[letters].any(axis=1)]])
-        return self.verified(joined(Candidates(candidates, np.full(len(candidates), np.nan))).pairs, vectors)
-
-    def crowded(self, vectors: Sequence[Floats | None], keys: Keys) -> bool:
-        """Return, by a sample, whether more pairs are near than can be compared."""
-        embedded = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
-        sample = np.unique(
-            np.linspace(0, embedded.size - 1, min(_SAMPLE_TEXTS, embedded.size)).astype(np.intp)
-        )
-        if not sample.size:
-            return False
-        rows, apart = _stacked(vectors, embedded), keys[embedded]
-        near = (rows[sample] @ rows.T >= self.threshold) & (apart[sample][:, None] == apart)
-        return bool(near.mean() * embedded.size**2 / 2 > _MAX_NEAR_PAIRS)
-
-    def verified(self, pairs: IntArray, vectors: Sequence[Floats | None]) -> Candidates:
-        """Return those of the pairs whose cosine reaches the threshold, or that have none."""
-        embedded = np.array([rows is not None for rows in vectors], np.bool_)
-        cosines = np.full(len(pairs), np.nan)
-        both = np.flatnonzero(embedded[pairs].all(axis=1))
-        used = np.unique(pairs[both])
-        rows = _stacked(vectors, used)
-        step = max(1, _PRODUCTS_PER_STEP // rows.shape[1])
-        for start in range(0, len(both), step):
-            batch = both[start : start + step]
-            one, other = np.searchsorted(used, pairs[batch]).T
-            cosines[batch] = np.einsum("ij,ij->i", rows[one], rows[other])
-        near = ~(cosines < self.threshold - 1e-6)
-        return Candidates(pairs[near], np.clip(cosines[near], -1.0, 1.0))
-
-    def _by_product(self, rows: Floats, embedded: IntArray, apart: Keys, report: _Report) -> IntArray:
-        pairs = [np.zeros((0, 2), np.intp)]
-        done = 0
-        for members in groups(apart[embedded].astype(np.intp)):
-            places = np.array(members, np.intp)
-            report(done, embedded.size)
-            pairs.append(embedded[places[near_pairs(rows[places], self.threshold).positions()]])
-            done += places.size
-        report(embedded.size, embedded.size)
-        return np.concatenate(pairs)
-
-    def _by_direction(self, rows: Floats, apart: Keys, report: _Report) -> IntArray:
-        banding = bands_for(agreement(self.threshold), _PLANES, _MISS_RATE)
-        return _colliding(direction_keys(rows, banding), banding.bands, apart, report)
-
-    def _by_letters(self, texts: Sequence[str], similarity: float, apart: Keys, report: _Report) -> IntArray:
-        banding = bands_for(similarity, self.permutations, _MISS_RATE)
-        signatures = self.signer.sign([normalised(text) for text in texts], banding.permutations)
-        return _colliding(band_keys(signatures, banding), banding.bands, apart, report)
+def _by_statement(texts: Sequence[str], progress: Progress) -> tuple[list[list[int]], set[_Pair]]:
+    """Return the places of texts that are one statement, and pairs of which one goes on from the other."""
+    same: dict[str, list[int]] = defaultdict(list)
+    filed: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    shorter: list[list[tuple[str, ...]]] = []
+    for place, text in enumerate(texts):
+        if place % _MANY == 0:
+            progress("reading words", place, len(texts))
+        same[statement_key(text)].append(place)
+        words, shortened = shortenings(text)
+        if words and len(filed[words]) < _MAX_SAME:
+            filed[words].append(place)
+        shorter.append(shortened)
+    progress("reading words", len(texts), len(texts))
+    goes_on = {
+        (min(place, other), max(place, other))
+        for place, shortened in enumerate(shorter)
+        for words in shortened
+        for other in filed.get(words, ())
+    }
+    return [places for places in same.values() if len(places) > 1], goes_on
 
 
-def joined(*candidates: Candidates) -> Candidates:
-    """Return the pairs of all, each once, in order."""
-    pairs = np.concatenate([part.pairs for part in candidates])
-    cosines = np.concatenate([part.cosines for part in candidates])
-    _, places = np.unique(pairs[:, 0] * (pairs.max(initial=0) + 1) + pairs[:, 1], return_index=True)
-    return Candidates(pairs[places], cosines[places])
+def _denials(memories: Sequence[Memory]) -> Iterator[_Pair]:
+    """Yield each correction with the memories of the same subject that come nearest before and after it."""
+    from memorata.dedupe.contradiction import subjects
+
+    if not any(is_correction(memory) for memory in memories):
+        return
+    about: dict[str, list[int]] = defaultdict(list)
+    ranks: list[tuple[int, str, int]] = []
+    for place, memory in enumerate(memories):
+        for subject in subjects(memory.content):
+            if is_correction(memory):
+                ranks.append((place, subject, len(about[subject])))
+            about[subject].append(place)
+    for place, subject, rank in ranks:
+        for other in about[subject][max(0, rank - _MAX_SAME) : rank + _MAX_SAME + 1]:
+            if other != place:
+                yield min(place, other), max(place, other)
 
 
-def most_alike(candidates: Candidates) -> Candidates:
-    """Return all pairs, or if they are very many, of each memory those with what is most like it after it."""
-    if len(candidates.pairs) <= _MAX_PAIRS:
-        return candidates
-    order = np.lexsort((candidates.pairs[:, 1], -np.nan_to_num(candidates.cosines), candidates.pairs[:, 0]))
-    first = candidates.pairs[order, 0]
-    rank = np.arange(len(order)) - np.searchsorted(first, first)
-    nearest = np.sort(order[rank < _MAX_PAIRS_PER_MEMORY])
-    return Candidates(candidates.pairs[nearest], candidates.cosines[nearest])
+def _near_pairs(
+    texts: Sequence[str], rows: dict[int, Floats], threshold: float, progress: Progress
+) -> Iterable[_Pair]:
+    """Return pairs of like vectors, and of the same numbers and negations; of each the nearest few."""
+    alike: dict[tuple[bool, tuple[str, ...]], list[int]] = defaultdict(list)
+    for place in rows:
+        statement = wording(texts[place])
+        alike[statement.negated, tuple(sorted(statement.numbers))].append(place)
+    done = 0
+    for places in alike.values():
+        matrix = np.stack([rows[place] for place in places])
+        for start in range(0, len(places), _BLOCK):
+            progress("comparing", done, len(rows))
+            cosines = matrix[start : start + _BLOCK] @ matrix.T
+            for offset, row in enumerate(cosines):
+                row[start + offset] = -1.0
+                for other in _nearest(row, threshold):
+                    a, b = sorted((places[start + offset], places[other]))
+                    yield a, b
+            done += len(cosines)
+    progress("comparing", len(rows), len(rows))
 
 
-def _colliding(bands: Iterable[Keys], total: int, apart: Keys, report: _Report) -> IntArray:
-    """Return the pairs of one key that agree on a band, and report each band."""
-    salt = apart * _FACTOR
-
-    def within() -> Iterator[Keys]:
-        for number, keys in enumerate(bands):
-            report(number, total)
-            yield (keys ^ salt) * _FACTOR
-        report(total, total)
-
-    return colliding_pairs(within(), largest=_MAX_BAND_BUCKET, beyond=_PAIRS_BEYOND_BUCKET)
+def _nearest(cosines: Floats, threshold: float) -> list[int]:
+    near: IntArray = np.flatnonzero(cosines >= threshold)
+    if near.size > _MAX_NEAREST:
+        near = near[np.argsort(-cosines[near], kind="stable")[:_MAX_NEAREST]]
+    found: list[int] = near.tolist()
+    return found
 
 
-def _stacked(vectors: Sequence[Floats | None], embedded: IntArray) -> Floats:
-    """Return the first vector of each that has any, at length 1."""
-    if not embedded.size:
-        return np.zeros((0, 1), np.float32)
-    return unit_rows(np.stack([_first(vectors[place]) for place in embedded]).astype(np.float32))
-
-
-def _first(rows: Floats | None) -> Floats:
-    assert rows is not None  # callers looked
-    row: Floats = rows[0]
-    return row
-
-
-_TEXTS_PER_STEP: Final = 1_000
-
-
-class RensaSigner:
-    """Makes signatures with rensa's R-MinHash."""
-
-    def __init__(self, size: int = 3, seed: int = 1) -> None:
-        self._size = checks.whole("size", size, 1)
-        self._seed = checks.whole("seed", seed)
-
-    def sign(self, texts: Sequence[str], permutations: int) -> Signatures:
-        """Return one row for each text; see :class:`~memorata.dedupe.minhash.ShingleSigner`."""
-        from rensa import RMinHash
-
-        checked, count = checks.texts("texts", texts), checks.whole("permutations", permutations, 1)
-        rows = np.full((len(checked), count), 2**32 - 1, np.uint32)
-        for start in range(0, len(checked), _TEXTS_PER_STEP):
-            hashes, firsts, owners = shingle_hashes(checked[start : start + _TEXTS_PER_STEP], self._size)
-            if owners.size:
-                offsets = np.append(firsts, hashes.size).astype(np.uint64)
-                signatures = RMinHash.digest_matrix_from_flat_token_hashes(hashes, offsets, count, self._seed)
-                rows[start + owners] = np.array(signatures.to_rows(), np.uint32)
-        return rows
-
-
-def usual_signer() -> Signer:
-    """Return the faster signer that is installed."""
-    return RensaSigner() if importlib.util.find_spec("rensa") is not None else ShingleSigner()
+def _unit_rows(vectors: Sequence[Floats | None]) -> dict[int, Floats]:
+    """Return the first vector of each place that has any, at length 1."""
+    places = [place for place, rows in enumerate(vectors) if rows is not None]
+    if not places:
+        return {}
+    stacked = np.stack([rows[0] for rows in vectors if rows is not None]).astype(np.float32)
+    return dict(zip(places, unit_rows(stacked), strict=True))

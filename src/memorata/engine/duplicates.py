@@ -65,7 +65,6 @@ class DuplicateGroups:
         self,
         *,
         strategy: str = "keep_highest_confidence",
-        method: str | None = None,
         paraphrases: bool = False,
         namespace: str | None = None,
         progress: Progress = lambda what, done, total: None,
@@ -78,9 +77,6 @@ class DuplicateGroups:
         ----------
         strategy
             What stays: ``"keep_highest_confidence"``, ``"keep_most_recent"``, ``"merge"`` or ``"keep_both"``.
-        method
-            With `paraphrases`, ``"matrix"`` to compare all with all, ``"lsh"`` to compare candidates; None to
-            choose by the number, and by how many are alike. What has the same words is looked up.
         paraphrases
             Whether other words for the same count, as far as the vectors can tell. Look before you apply.
         namespace
@@ -90,17 +86,12 @@ class DuplicateGroups:
         """
         from memorata.dedupe.decisions import STRATEGIES
         from memorata.dedupe.verification import is_turn
-        from memorata.engine.duplicate_search import DuplicateSearch, usual_signer
+        from memorata.engine.duplicate_search import DuplicateSearch
 
         checks.one_of("strategy", strategy, list(STRATEGIES))
         path, now = self._runtime.path(namespace), self._runtime.clock()
         search = DuplicateSearch(
-            self._duplicate_threshold(),
-            usual_signer(),
-            method,
-            strategy,
-            checks.flag("paraphrases", paraphrases),
-            self._runtime.dedupe.permutations,
+            self._duplicate_threshold(), strategy, checks.flag("paraphrases", paraphrases)
         )
         hidden = {mark.memory_id for mark in self._store.hidden(path)}
         current = [

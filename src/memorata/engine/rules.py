@@ -210,10 +210,6 @@ class DedupeRules:
         float, Declared("Least cosine of two that say the same; 0 for what suits the embedder.", 0, 1)
     ] = 0.0
     strategy: Annotated[str, Declared("Which of the two stays.", choices=DEDUPE_STRATEGIES)] = "keep_first"
-    permutations: Annotated[
-        int,
-        Declared("MinHash permutations that find candidates of the same letters.", 64, 4096),
-    ] = 300
 
     def __post_init__(self) -> None:
         check_fields(self, DEDUPE_RULES)

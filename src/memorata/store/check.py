@@ -25,6 +25,7 @@ from memorata.model.errors import IndexCorrupt
 from memorata.store import entities, rebuild
 from memorata.store.database import Session
 from memorata.store.entries import TermsOf
+from memorata.store.memory.insertion import statement_of
 from memorata.store.rebuild import session_numbers, stated_memories, unlisted
 from memorata.store.rows import NAMED
 
@@ -149,9 +150,14 @@ def _namespace_problems(
         return
     wanted: dict[tuple[str, str], dict[int, int]] = {}
     living = np.zeros(slots, np.bool_)
+    statements = dict(
+        session.execute("SELECT slot, statement FROM memories WHERE namespace = ?", (number,)).fetchall()
+    )
     for stated in stated_memories(session, number, unreadable):
         slot, memory = stated.slot, stated.memory
         living[slot] = True
+        if statements.get(slot) != statement_of(memory):
+            yield f"the key of the statement of memory {memory.id} does not match its content"
         terms = terms_of(memory)
         # The number of passages is not checked: it depends on the embedder.
         expected = stated.record(sessions, int(records["vectors"][slot]), terms)

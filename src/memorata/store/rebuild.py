@@ -20,6 +20,7 @@ from memorata.model.memory import Memory
 from memorata.store import entities
 from memorata.store.database import Rows, Session
 from memorata.store.entries import Terms, TermsOf
+from memorata.store.memory.insertion import statement_of
 from memorata.store.rows import SELECTED, SLOTS, SOURCE, find_namespace, sound
 from memorata.store.rows import memory as memory_of
 
@@ -52,6 +53,13 @@ def _rebuild(
     passages = _passages(session, number, embedder)
     sessions = _renumbered(session, number)
     session.execute("DELETE FROM records WHERE namespace = ?", (number,))
+    session.executemany(
+        "UPDATE memories SET statement = ? WHERE namespace = ? AND number = ?",
+        [
+            (statement_of(stated.memory), number, session.dialect.number(number, slot))
+            for slot, stated in memories.items()
+        ],
+    )
     documents, records = [], []
     for slot in range(slots):
         record = gone()

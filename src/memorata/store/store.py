@@ -13,7 +13,6 @@ from memorata.index.cache import Added, PartitionCache
 from memorata.index.codes import Floats
 from memorata.index.search import NamespaceIndex, methods
 from memorata.index.segments import TAIL, Embedder
-from memorata.model.checks import IntArray
 from memorata.model.errors import InvalidArgument, MemorataError, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store import check, rebuild
@@ -34,7 +33,6 @@ from memorata.store.rows import EMPTY, Namespace, find_namespace, log_change
 from memorata.store.saved_settings import SavedSettingStore
 
 if TYPE_CHECKING:
-    from memorata.index.openings import OpeningCache
     from memorata.store.filters import Filter
 
 _Result = TypeVar("_Result")
@@ -57,7 +55,6 @@ class Store(Facet):
         self.notices = info.notices
         """Notices for display about how the database was opened."""
         self._cache = PartitionCache(memory_budget)
-        self._openings: OpeningCache | None = None
         self._embedder: Embedder | None = None
         self.rollbacks = 0
         """How often a write of several parts was undone after one of them had been written."""
@@ -138,8 +135,6 @@ class Store(Facet):
         paths = sorted({entry.memory.namespace for entry in entries})
         change = self._database.write(write, *paths, batch=len(entries) >= TAIL)
         # Not before it is written; if it is part of more that fails, partitions are forgotten anyway.
-        if self._openings is not None:
-            self._openings.note(added)
         self._cache.note_added(entries, added)
         return change
 
@@ -191,8 +186,6 @@ class Store(Facet):
         self._database.write(
             lambda session: purge.purge(session, namespace, ids, names, terms_of), namespace, erasing=erase
         )
-        if self._openings is not None:
-            self._openings.forget_texts()
 
     def purge_namespace(self, namespace: str) -> int:
         """Remove a namespace for good, with its name and all that belongs to it; return how many memories."""
@@ -294,20 +287,9 @@ class Store(Facet):
         until = self._database.settled()
         return self._database.read(lambda session: lookup.changes(session, since, until, limit))
 
-    def same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
-        """Return the memories seen at `now` by fingerprint, without turns of transcripts."""
-        return self._database.read(lambda session: lookup.same(session, namespace, fingerprints, now))
-
-    def is_new(self, namespace: str, content: str) -> bool:
-        """Return whether it is certain that a text repeats and contradicts no memory of a namespace."""
-        if self._openings is None:
-            # Loaded here: a process that only recalls does not need it.
-            from memorata.index.openings import OpeningCache
-
-            self._openings = OpeningCache()
-        with self._database.reading(namespace) as (session, held):
-            row = find_namespace(session, namespace)
-            return held and (row is None or self._openings.is_new(session, row, content))
+    def same(self, namespace: str, statements: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
+        """Return the memories seen at `now` by the key of their statement, without turns of transcripts."""
+        return self._database.read(lambda session: lookup.same(session, namespace, statements, now))
 
     def use_embedder(self, name: str, dimension: int) -> None:
         """Set the embedder that the vectors of queries come from; it is recorded in the database."""
@@ -330,12 +312,10 @@ class Store(Facet):
         """Return whether the partition of a namespace is in memory; to load one may take seconds."""
         return self._cache.holds(namespace)
 
-    def expect(
-        self, namespace: str, entries: Sequence[Entry], now: datetime, slots: Sequence[int] | IntArray = ()
-    ) -> None:
-        """Inside a write, read ahead the rows that comparing entries (with `slots`) and adding them need."""
-        numbers = [int(slot) for slot in slots]
-        self._database.read(lambda session: memories.expect(session, namespace, entries, now, numbers))
+    def expect(self, namespace: str, entries: Sequence[Entry], now: datetime) -> None:
+        """Inside a write, read ahead the rows that comparing entries and adding them need."""
+        if self.is_remote:
+            self._database.read(lambda session: memories.expect(session, namespace, entries, now))
 
     def expect_vectors(self, namespace: str, digests: Callable[[], Sequence[bytes]]) -> None:
         """Read ahead the rows that :meth:`cached_vectors` will need, where that saves a round trip."""
@@ -428,9 +408,6 @@ class Store(Facet):
 
     def _forget_namespace(self, namespace: str) -> None:
         self._cache.drop(namespace)
-        if self._openings is not None:
-            self._openings.forget_texts()
 
     def _forget(self) -> None:
         self._cache.clear()
-        self._openings = None

@@ -1,4 +1,4 @@
-"""Duplicates among many memories: both methods, the groups, who stays."""
+"""Duplicates among many memories: the pairs, the groups, and the memory that stays."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,8 +10,6 @@ import pytest
 
 from memorata.dedupe.decisions import Verdict, resolve
 from memorata.dedupe.fingerprint import fingerprint
-from memorata.dedupe.minhash import ShingleSigner
-from memorata.dedupe.pairs import Method
 from memorata.dedupe.verification import judge
 from memorata.dedupe.wording import extends
 from memorata.engine.duplicate_search import DuplicateSearch, FoundDuplicates
@@ -39,7 +37,7 @@ def search(
     memories: list[Memory], vectors: list[Floats | None] | None = None, **options: Any
 ) -> FoundDuplicates:
     given = [None] * len(memories) if vectors is None else vectors
-    return DuplicateSearch(0.92, ShingleSigner(), **options).run(memories, given)
+    return DuplicateSearch(0.92, **options).run(memories, given)
 
 
 def ids(found: FoundDuplicates) -> list[tuple[str, list[str]]]:
@@ -55,12 +53,11 @@ def test_the_same_words_make_one_group_around_the_surest() -> None:
     ]
     found = search(said)
     assert ids(found) == [("m2", ["m0", "m3"])]
-    assert (found.groups[0].kind, found.compared, found.method) == ("exact", 4, Method.MATRIX)
+    assert (found.groups[0].kind, found.compared) == ("exact", 4)
 
 
-@pytest.mark.parametrize("method", ["matrix", "lsh"])
 @pytest.mark.parametrize("embedded", [True, False])
-def test_both_methods_find_nearly_the_same_words(method: str, embedded: bool) -> None:
+def test_nearly_the_same_words_are_found(embedded: bool) -> None:
     texts = [
         "Anna really likes the green tea from Japan in the morning",
         "Anna likes the green tea from Japan in the morning",
@@ -70,10 +67,9 @@ def test_both_methods_find_nearly_the_same_words(method: str, embedded: bool) ->
         "Bob sails",
     ]
     vectors: list[Floats | None] = [row(1, 0), row(1, 0.1), row(1, 0.05), row(0, 1), row(0.01, 1), row(-1, 0)]
-    found = search([memory(*each) for each in enumerate(texts)], vectors if embedded else None, method=method)
+    found = search([memory(*each) for each in enumerate(texts)], vectors if embedded else None)
     assert ids(found) == [("m1", ["m0"])]
     assert found.groups[0].kind == "near"
-    assert found.method == method
 
 
 def test_a_vector_on_one_side_only_leaves_it_to_the_letters() -> None:
@@ -140,12 +136,9 @@ def test_paraphrases_only_if_asked_for() -> None:
 
 
 def test_nothing_has_no_duplicates_and_progress_is_told() -> None:
-    for method in ("matrix", "lsh"):
-        assert search([], method=method).groups == ()
+    assert search([]).groups == search([], paraphrases=True).groups == ()
     told: list[tuple[str, int, int]] = []
-    DuplicateSearch(0.92, ShingleSigner()).run(
-        [memory(0, "a"), memory(1, "a")], [None, None], lambda *t: told.append(t)
-    )
+    DuplicateSearch(0.92).run([memory(0, "a"), memory(1, "a")], [None, None], lambda *t: told.append(t))
     assert told[0][0] == "reading words"
     assert told[-1][0] == "reading candidates"
 
@@ -198,11 +191,10 @@ def test_of_texts_of_one_template_the_repeats_are_those_that_reading_every_pair_
     said[90] = memory(90, template(4) + " evening", pinned=True)
     vectors: list[Floats | None] = crowd(120) if embedded else [None] * 120
     expected = slow(said, vectors)
-    for method in ("matrix", "lsh"):
-        found = ids(search(said, vectors, method=method))
-        assert sorted(found) == expected
-        assert len(found) == 40
-        assert ("m50", ["m29"]) in found
+    found = ids(search(said, vectors))
+    assert sorted(found) == expected
+    assert len(found) == 40
+    assert ("m50", ["m29"]) in found
 
 
 @pytest.mark.untraced
@@ -212,21 +204,18 @@ def test_the_pairs_that_are_read_are_bounded_however_alike_all_are(embedded: boo
     said = [memory(place, template(place)) for place in range(count)]
     said += [memory(count + place, template(place * 10, 1)) for place in range(count // 10)]
     vectors = crowd(len(said)) if embedded else None
-    found = search(said, vectors, method="lsh")
+    found = search(said, vectors)
     assert found.candidates <= len(said)
     assert len(found.groups) == count // 10
-    assert search(said, vectors, method="lsh") == found
+    assert search(said, vectors) == found
 
 
 @pytest.mark.untraced
-def test_paraphrases_in_a_crowd_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memorata.engine.duplicate_search._MAX_NEAR_PAIRS", 1_000)
-    monkeypatch.setattr("memorata.engine.duplicate_search._MAX_PAIRS", 1_000)
+def test_paraphrases_in_a_crowd_are_bounded_too() -> None:
     names = [f"{one}{other}o".title() for one in "bdfgklmnpr" for other in "aeiou"]
     said = [memory(place, f"{name} paid the bill of the cafe") for place, name in enumerate(names * 2)]
     said = [replace(each, id=f"m{place}") for place, each in enumerate(said)]
     found = search(said, crowd(len(said)), paraphrases=True)
-    assert found.method is Method.LSH
     assert found.candidates <= 16 * len(said)
     assert search(said, crowd(len(said)), paraphrases=True) == found
 

@@ -210,7 +210,6 @@ def test_bad_arguments_are_refused(memory: Engine) -> None:
     memory.remember("tea")
     for call in (
         lambda: memory.admin.duplicates.find(strategy="x"),
-        lambda: memory.admin.duplicates.find(method="x"),
         lambda: memory.admin.duplicates.find(paraphrases=1),  # type: ignore[arg-type]
         lambda: memory.admin.duplicates.supersede([], strategy="x"),
         lambda: memory.admin.duplicates.undo(7),

@@ -180,12 +180,12 @@ def test_the_threshold_of_repeats_is_a_setting() -> None:
 
 
 def test_rules_of_deduplication_come_from_files_and_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMORATA_DEDUPE", '{"permutations": 128, "threshold": 0.9}')
+    monkeypatch.setenv("MEMORATA_DEDUPE", '{"threshold": 0.9}')
     with Settings(db=":memory:", embedder="lexical").open() as memory:
-        assert memory.runtime.dedupe == DedupeRules(threshold=0.9, permutations=128)
-        assert memory.admin.duplicates.find(paraphrases=True, method="lsh").groups == ()
+        assert memory.runtime.dedupe == DedupeRules(threshold=0.9)
+        assert memory.admin.duplicates.find(paraphrases=True).groups == ()
     for wrong, said in (
-        ({"permutations": 1}, "permutations in dedupe"),
+        ({"threshold": 2}, "threshold in dedupe"),
         ({"strategy": "x"}, "strategy"),
         ({"x": 1}, "dedupe"),
     ):

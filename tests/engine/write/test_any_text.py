@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memorata
-from memorata.dedupe.cue_words import CHANGES, NEGATIONS, SLOTS, SPEAKERS
+from memorata.dedupe.claims import OPPOSITES, flagged
+from memorata.dedupe.wording import CHANGES, NEGATIONS
 from memorata.engine import Engine
 from memorata.model.errors import InvalidArgument
 
@@ -24,7 +25,7 @@ def memory() -> Iterator[Engine]:
         yield engine
 
 
-CUES = sorted({*SLOTS, *NEGATIONS, *CHANGES, *SPEAKERS})
+CUES = sorted({*OPPOSITES, *NEGATIONS, *CHANGES, *flagged("mine"), *flagged("ended")})
 ODD = (
     "` ``` | |---| # - * \" [[ ]] ( ) { } : ; , . ? ! … 's n't j' l' d' ’ \\ $ € & + = @ ALL SYSTEMS OK DOWN",
     "1 7% 12:30 3-4 10,000.00 ² ½ ٣ ፩ Ⅷ 第 半 三个月 星期一天 的 了 ﬁne ß İ ı 🍵 __init__ def f(): x=[1]",

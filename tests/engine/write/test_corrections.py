@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.dedupe.test_contradiction_score import CHANGES, OTHERS
+from tests.dedupe.test_contradiction import CHANGES, OTHERS
 
 import memorata
 from memorata.engine import Engine

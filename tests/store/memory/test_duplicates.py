@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from memorata.dedupe.fingerprint import fingerprint
+from memorata.dedupe.wording import statement_key
 from memorata.index.lexical import LexicalQuery
 from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument, MemoryNotFound
@@ -34,14 +35,14 @@ def _seen(store: Store, at: datetime, *, as_of: datetime | None = None) -> int:
         return view.status.count
 
 
-def test_what_may_be_seen_is_found_by_its_fingerprint(store: Store) -> None:
+def test_visible_memories_are_found_by_their_statement(store: Store) -> None:
     """Check that hidden memories, turns of transcripts and other namespaces do not count."""
-    key = fingerprint("tea")
+    key = statement_key("tea")
     assert store.same(_HERE, [key], _NOW) == {}
     store.add(
         [
             _entry("a", "tea"),
-            _entry("b", "Tea."),
+            _entry("b", "The tea."),
             _entry("c", "tea", namespace=_THERE),
             _entry("d", "tea", source=Source(speaker="Anna", session="s", position=0)),
             _entry("e", "tea", source=Source(speaker="Anna", session="s")),
@@ -52,19 +53,11 @@ def test_what_may_be_seen_is_found_by_its_fingerprint(store: Store) -> None:
         ]
     )
     store.forget(_HERE, ["g"], _NOW)
-    found = store.same(_HERE, [key, fingerprint("milk"), fingerprint("beer")], _NOW)
+    found = store.same(_HERE, [key, statement_key("milk"), statement_key("beer")], _NOW)
     assert {each: [memory.id for memory in these] for each, these in found.items()} == {
         key: ["a", "b", "e", "i"],
-        fingerprint("milk"): ["h"],
+        statement_key("milk"): ["h"],
     }
-
-
-def test_what_was_said_is_never_called_unheard(store: Store) -> None:
-    """Check it however often somebody asks: a store may get to know its memories only then."""
-    store.add([_entry("a", "Anna lives in the old town of Rome"), _entry("b", "Bob drinks green tea")])
-    for text in ("Anna moved to Paris", "Bob really drinks green tea", "Bob drinks green tea at night"):
-        for _ in range(9):
-            assert not store.is_new(_HERE, text)
 
 
 def test_a_repeat_of_an_older_memory_is_linked_by_its_own_row(store: Store) -> None:
@@ -80,7 +73,7 @@ def test_a_repeat_of_an_older_memory_is_linked_by_its_own_row(store: Store) -> N
     assert store.duplicates.repeats(_HERE) == store.duplicates.repeats(_HERE, of=["a"]) == [note]
     assert store.duplicates.repeats(_HERE, of=["b"]) == store.duplicates.repeats(_THERE) == []
     assert [memory.id for memory in store.duplicates.replaced(_HERE, ["a"])] == ["b"]
-    assert list(store.same(_HERE, [b.fingerprint], _LATER).values()) == [[a]]
+    assert list(store.same(_HERE, [statement_key("tea")], _LATER).values()) == [[a]]
 
 
 def test_a_repeat_of_a_younger_memory_is_listed_and_held_until_that(store: Store) -> None:
@@ -306,7 +299,7 @@ def test_notes_go_with_the_memories_they_are_about(store: Store) -> None:
     assert store.duplicates.repeats(_HERE) == []
     (again,) = store.get(_HERE, ["c"])
     assert again.superseded_by is None
-    assert store.same(_HERE, [again.fingerprint], _NOW) == {again.fingerprint: [again]}
+    assert store.same(_HERE, [statement_key("tea")], _NOW) == {statement_key("tea"): [again]}
 
 
 def test_contradictions_are_noted_once_and_decided_once(store: Store) -> None:

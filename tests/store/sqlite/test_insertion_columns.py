@@ -77,7 +77,7 @@ def bound(*memories: Memory) -> tuple[int, Iterator[tuple[Any, ...]]]:
 )
 def test_only_what_is_unusual_is_handed_over(changes: dict[str, Any], columns: int) -> None:
     plain = Memory(id="m0", content="I like tea", created_at=DAY)
-    # A place, a namespace and a slot; id, content, when it was learnt, fingerprint and embedder.
+    # A place, a namespace and a slot; id, content, time, fingerprint, embedder, checksum and statement.
     count, values = bound(plain, Memory(id="m1", content="I like tea", created_at=DAY, **changes))
-    assert count == 9 + columns
+    assert count == 10 + columns
     assert [len(each) for each in values] == [count, count]

@@ -44,7 +44,7 @@ memories: namespace n, number n, slot n, id t, content t, category t, tier t, co
     created_at n, valid_from n?, valid_to n?, expires_at n?, supersedes t, superseded_by t?, superseded_at
     n?, mentions n, access_count n, last_accessed_at n?, version n, fingerprint t, embedder t, pinned n=0,
     supported_at n?, forgotten_at n?, end_given n=0, via t='', role t='',
-    untrusted n=0, checksum n? | namespace, number
+    untrusted n=0, checksum n?, statement t? | namespace, number
 writes: namespace n, at n, number n | namespace, at, number
 sessions: namespace n, name t, number n | namespace, name
 records: namespace n, slot n, record b, terms b? | namespace, slot
@@ -93,7 +93,7 @@ _INDEXES: Final = """
     CREATE INDEX replies_by_time ON replies (created_at);
     CREATE INDEX replies_by_namespace ON replies (namespace);
     CREATE UNIQUE INDEX memories_by_id ON memories (namespace, id);
-    CREATE INDEX memories_by_fingerprint ON memories (namespace, fingerprint)
+    CREATE INDEX memories_by_statement ON memories (namespace, statement)
         WHERE superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL);
     CREATE INDEX memories_superseded ON memories (namespace, superseded_by) WHERE superseded_by IS NOT NULL;
     CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE superseded_at IS NOT NULL;

@@ -218,11 +218,11 @@ class Writer:
     def _deduplicated(self, entries: Sequence[Entry], mode: DedupeMode) -> Deduplicated:
         from memorata.engine.write.deduplication import Deduplicator
 
-        deduplicator = Deduplicator(
-            self._store, self._embedding.embedder, self._runtime.terms_of, self._runtime.dedupe
-        )
+        deduplicator = Deduplicator(self._store, self._runtime.terms_of, self._runtime.dedupe)
         paths = sorted({entry.memory.namespace for entry in entries})
-        return self._runtime.run(paths, lambda: deduplicator.take(entries, mode, self._runtime.clock()))
+        return self._runtime.run(
+            paths, lambda: deduplicator.add_deduplicated(entries, mode, self._runtime.clock())
+        )
 
     def _relate(self, memories: Sequence[Memory]) -> None:
         """Write down the relations that an extractor read in what was just remembered."""

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from memorata.dedupe.wording import statement_key
 from memorata.index.codes import Floats
 from memorata.index.record import RECORD, encoded_terms, packed
 from memorata.index.segments import Embedder
@@ -38,8 +39,9 @@ def insertion(
     """Return the statement that adds memories to a namespace from a slot on, and the values of each."""
     if len(memories) == 1:
         # One memory: looking for columns that all have in common saves nothing.
-        return _statement(COLUMNS), iter(
-            [(dialect.number(number, first), number, first, *rows.row(memories[0]))]
+        one = memories[0]
+        return _statement((*COLUMNS, "statement")), iter(
+            [(dialect.number(number, first), number, first, *rows.row(one), statement_of(one))]
         )
     bound: list[str] = []
     values: list[Sequence[Any]] = []
@@ -52,12 +54,17 @@ def insertion(
         values += [written] if len(columns) == 1 else zip(*written, strict=True)
     by_column = dict(zip(bound, values, strict=True))
     stated = [by_column.get(column) or repeat(_USUAL[column]) for column in STATED]
-    bound.append("checksum")
-    values.append(list(map(checksum, *stated)))
+    bound += ("checksum", "statement")
+    values += (list(map(checksum, *stated)), list(map(statement_of, memories)))
     slots = range(first, first + len(memories))
     start = dialect.number(number, first)
     numbers = range(start, start + len(memories))
     return _statement(tuple(bound)), zip(numbers, repeat(number, len(memories)), slots, *values, strict=True)
+
+
+def statement_of(memory: Memory) -> str | None:
+    """Return the key of the statement of a memory; None for a turn, which repeats nothing."""
+    return None if memory.source.is_turn else statement_key(memory.content)
 
 
 @lru_cache(maxsize=256)

@@ -40,28 +40,27 @@ if TYPE_CHECKING:
 PLAIN: Final = "superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL)"
 """Current, and no turn of a transcript, which is an event and no duplicate of another."""
 _SAME: Final = (
-    f"SELECT {OWN}, NULL FROM memories m WHERE m.namespace = ? "
-    f"AND m.fingerprint IN (SELECT value FROM json_each(?)) AND {PLAIN} AND m.forgotten_at IS NULL "
+    f"SELECT m.statement, {OWN}, NULL FROM memories m WHERE m.namespace = ? "
+    f"AND m.statement IN (SELECT value FROM json_each(?)) AND {PLAIN} AND m.forgotten_at IS NULL "
     "AND (m.expires_at IS NULL OR m.expires_at > ?) ORDER BY m.number"
 )
 _DIGESTS_PER_STATEMENT: Final = 1_000
 
 
-def same(session: Session, path: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
-    """Return the memories seen at `now` by fingerprint, oldest first, without turns of transcripts."""
-    by_fingerprint: dict[str, list[Memory]] = {}
+def same(session: Session, path: str, statements: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
+    """Return the memories seen at `now` by the key of their statement, oldest first, without turns."""
+    by_statement: dict[str, list[Memory]] = {}
     namespace = find_namespace(session, path)
-    if namespace is None or not fingerprints:
-        return by_fingerprint
-    for row in session.execute(*same_statement(session, namespace.number, fingerprints, now)).fetchall():
-        candidate = memory(row, path)
-        by_fingerprint.setdefault(candidate.fingerprint, []).append(candidate)
-    return by_fingerprint
+    if namespace is None or not statements:
+        return by_statement
+    for key, *row in session.execute(*same_statement(session, namespace.number, statements, now)).fetchall():
+        by_statement.setdefault(key, []).append(memory(row, path))
+    return by_statement
 
 
-def same_statement(session: Session, number: int, fingerprints: Sequence[str], now: datetime) -> Statement:
-    """Return the statement that selects memories by fingerprints."""
-    keys = session.dialect.array(list(dict.fromkeys(fingerprints)))
+def same_statement(session: Session, number: int, statements: Sequence[str], now: datetime) -> Statement:
+    """Return the SQL that selects memories by the keys of their statements."""
+    keys = session.dialect.array(list(dict.fromkeys(statements)))
     return _SAME, (number, keys, microseconds(now))
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from memorata.dedupe.wording import statement_key
 from memorata.index import segments
 from memorata.index.cache import Added, rows_of
 from memorata.index.codes import Floats
@@ -46,7 +47,6 @@ from memorata.store.rows import (
     find_namespace,
     log_change,
     marks,
-    memories_at,
     new_namespace,
     put_record,
     row,
@@ -79,11 +79,10 @@ def expect(
     path: str,
     entries: Sequence[Entry],
     now: datetime | None = None,
-    slots: Sequence[int] = (),
 ) -> None:
     """Read ahead the rows that adding entries to a namespace needs, where that saves round trips.
 
-    With `now`, also the rows that deduplication needs: memories with the same text, and those of `slots`.
+    With `now`, also the rows that deduplication needs: memories that make the same statement.
     """
     if not session.dialect.remote or (number := session.dialect.namespace_number(path)) is None:
         return
@@ -92,10 +91,8 @@ def expect(
     if names := sorted({entry.memory.source.session for entry in entries} - _NO_SESSION):
         statements += [(_SESSIONS.format(marks(names)), (number, *names)), (_LAST_SESSION, (number,))]
     if now is not None:
-        fingerprints = [entry.memory.fingerprint for entry in entries]
-        statements.append(same_statement(session, number, fingerprints, now))
-    if slots:
-        statements.append(memories_at(session, number, slots))
+        keys = [statement_key(entry.memory.content) for entry in entries]
+        statements.append(same_statement(session, number, keys, now))
     session.namespace(path, statements)
 
 

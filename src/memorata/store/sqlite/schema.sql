@@ -15,7 +15,7 @@ CREATE TABLE namespaces (
 );
 
 -- The number is made of namespace and slot, so that a memory is found by its slot without an index.
--- supported_at: when it was last repeated. end_given: whether valid_to was set by what superseded it.
+-- statement: the key of what it says, for repeats (dedupe/wording.py). supported_at: when it was last repeated. end_given: whether valid_to was set by what superseded it.
 CREATE TABLE memories (
     number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
     slot INTEGER NOT NULL, id TEXT NOT NULL, content TEXT NOT NULL, category TEXT NOT NULL,
@@ -28,7 +28,7 @@ CREATE TABLE memories (
     forgotten_at INTEGER, pinned INTEGER NOT NULL DEFAULT 0, supported_at INTEGER,
     end_given INTEGER NOT NULL DEFAULT 0, via TEXT NOT NULL DEFAULT '', checksum INTEGER,
     state_checksum INTEGER NOT NULL DEFAULT 3, role TEXT NOT NULL DEFAULT '',
-    untrusted INTEGER NOT NULL DEFAULT 0,
+    untrusted INTEGER NOT NULL DEFAULT 0, statement TEXT,
     UNIQUE (namespace, id), CHECK (number = (namespace << 31) + slot)
 );
 -- checksum: of the columns that only change together (store/rows.py). state_checksum: of whole numbers that
@@ -39,7 +39,7 @@ END;
 CREATE TRIGGER state_of_changed AFTER UPDATE OF {columns} ON memories BEGIN
     UPDATE memories SET state_checksum = {new} WHERE number = NEW.number;
 END;
-CREATE INDEX memories_by_fingerprint ON memories (namespace, fingerprint)
+CREATE INDEX memories_by_statement ON memories (namespace, statement)
     WHERE superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL);
 CREATE INDEX memories_with_a_place ON memories (namespace, slot) WHERE lat IS NOT NULL;
 CREATE INDEX memories_superseded ON memories (superseded_by) WHERE superseded_by IS NOT NULL;

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memorata.dedupe import Method, method_for
 from memorata.dedupe.decisions import ROUNDING
-from memorata.dedupe.pairs import clusters, colliding_pairs, groups, near_pairs
-from memorata.model.errors import InvalidArgument
+from memorata.extend.errors import InvalidArgument
 from memorata.model.parameter import parameters_of
+from memorata_lab.duplicates import Method, method_for
+from memorata_lab.duplicates.pairs import clusters, colliding_pairs, groups, near_pairs
 
 NAN, INF = math.nan, math.inf
 SMALL_NUMBERS = st.integers(-4, 4).map(float) | st.floats(-2, 2, width=32)
@@ -196,7 +196,7 @@ def test_beyond_the_largest_bucket_fewer_neighbours_may_do() -> None:
 
 
 def test_many_bands_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memorata.dedupe.pairs._MAX_PENDING_PAIRS", 10)
+    monkeypatch.setattr("memorata_lab.duplicates.pairs._MAX_PENDING_PAIRS", 10)
     bands = [np.array([1, 1, 2, 2, 2], np.uint64)] * 5
     assert colliding_pairs(bands).tolist() == [[0, 1], [2, 3], [2, 4], [3, 4]]
 

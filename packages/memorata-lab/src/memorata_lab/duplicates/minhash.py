@@ -16,6 +16,7 @@ probability of a miss instead.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -24,10 +25,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from memorata._frozen import frozen
-from memorata.model import checks
-from memorata.model.checks import Rows
-from memorata.model.errors import InvalidArgument
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.model import Rows, checks
 
 Signatures = npt.NDArray[np.uint32]
 """One row for each text, one column for each hash."""
@@ -179,6 +179,36 @@ class ShingleSigner:
                 rows[start + owners] = block.T
             start = end
         return rows
+
+
+_TEXTS_PER_STEP: Final = 1_000
+
+
+class RensaSigner:
+    """Makes signatures with rensa's R-MinHash."""
+
+    def __init__(self, size: int = 3, seed: int = 1) -> None:
+        self._size = checks.whole("size", size, 1)
+        self._seed = checks.whole("seed", seed)
+
+    def sign(self, texts: Sequence[str], permutations: int) -> Signatures:
+        """Return one row for each text; see :class:`ShingleSigner`."""
+        from rensa import RMinHash
+
+        checked, count = checks.texts("texts", texts), checks.whole("permutations", permutations, 1)
+        rows = np.full((len(checked), count), _EMPTY, np.uint32)
+        for start in range(0, len(checked), _TEXTS_PER_STEP):
+            hashes, firsts, owners = shingle_hashes(checked[start : start + _TEXTS_PER_STEP], self._size)
+            if owners.size:
+                offsets = np.append(firsts, hashes.size).astype(np.uint64)
+                signatures = RMinHash.digest_matrix_from_flat_token_hashes(hashes, offsets, count, self._seed)
+                rows[start + owners] = np.array(signatures.to_rows(), np.uint32)
+        return rows
+
+
+def usual_signer() -> Signer:
+    """Return the faster signer that is installed."""
+    return RensaSigner() if importlib.util.find_spec("rensa") is not None else ShingleSigner()
 
 
 def shingle_hashes(

@@ -5,9 +5,15 @@ import importlib.util
 import numpy as np
 import pytest
 
-from memorata.dedupe.minhash import ShingleSigner, Signer, character_shingles, jaccard
-from memorata.engine.duplicate_search import RensaSigner, usual_signer
-from memorata.model.errors import InvalidArgument
+from memorata.extend.errors import InvalidArgument
+from memorata_lab.duplicates.minhash import (
+    RensaSigner,
+    ShingleSigner,
+    Signer,
+    character_shingles,
+    jaccard,
+    usual_signer,
+)
 
 TEXTS = ["green tea and milk in the morning", "green tea and milk in the evening", "coffee", "", "hi", "hi!"]
 
@@ -24,7 +30,7 @@ def test_signatures_estimate_the_jaccard_index(signer: Signer) -> None:
 
 def test_a_row_does_not_depend_on_its_company(monkeypatch: pytest.MonkeyPatch) -> None:
     together = RensaSigner().sign(TEXTS, 16)
-    monkeypatch.setattr("memorata.engine.duplicate_search._TEXTS_PER_STEP", 2)
+    monkeypatch.setattr("memorata_lab.duplicates.minhash._TEXTS_PER_STEP", 2)
     assert np.array_equal(RensaSigner().sign(TEXTS, 16), together)
     assert RensaSigner().sign([], 4).shape == (0, 4)
 

@@ -5,15 +5,9 @@ square blocks so that only one block of similarities is in memory at a time. The
 (twice the speed of float64) and only propose: whatever comes within the worst rounding error of the threshold
 is computed again in float64, so the answer is that of the exact double loop. The error bound of a dot product
 is that of Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1. Beyond that size candidates
-are the pairs that agree on a band of their signatures (:mod:`memorata.dedupe.minhash`): each band gives every
-item a number, and sorting the numbers puts equal ones side by side, so no table of buckets is ever built.
-
-Among texts of one template all letters and all vectors are alike, so comparing what is alike compares
-everything with everything. But :func:`~memorata.dedupe.verification.judge` takes two texts for one only if
-they have the same words, or one goes on from the other, and words can be looked up: as in the prefix filter
-of Chaudhuri, Ganti and Kaushik, "A primitive operator for similarity joins in data cleaning" (ICDE 2006), a
-text is filed under what it says and under what it says without its last words (:func:`statement_pairs`).
-Nothing is missed, and the time grows with the texts and the pairs found.
+are the pairs that agree on a band of their signatures (:mod:`memorata_lab.duplicates.minhash`): each band
+gives every item a number, and sorting the numbers puts equal ones side by side, so no table of buckets is
+ever built.
 
 Clusters are the connected components of the pairs: Shiloach and Vishkin, "An O(log n) parallel connectivity
 algorithm" (1982), with numpy as the parallel machine. Every root hooks on to its smallest neighbouring root,
@@ -24,23 +18,28 @@ b near c put a and c together even when those two are further apart.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from memorata._frozen import frozen
-from memorata.dedupe.decisions import ROUNDING
-from memorata.dedupe.minhash import Keys
-from memorata.dedupe.openings import are_close, gist, opening
-from memorata.dedupe.wording import shortenings, spelling, wording
-from memorata.model import checks
-from memorata.model.checks import BoolArray, FloatArray, IntArray, Rows
-from memorata.model.errors import InvalidArgument
-from memorata.model.parameter import Declared
+from memorata.extend import frozen
+from memorata.extend.errors import InvalidArgument
+from memorata.extend.model import Declared, FloatArray, IntArray, Rows, checks
+from memorata_lab.duplicates.minhash import (
+    Keys,
+    Signer,
+    agreement,
+    band_keys,
+    bands_for,
+    direction_keys,
+    usual_signer,
+)
+
+_ROUNDING: Final = 1e-9
+"""By how much a bound gives way: far above the rounding of float64, far below a difference that matters."""
 
 _VERIFY_BLOCK: Final = 1 << 20
 """How many numbers the float64 check holds at a time: 8 MB for each side of the products."""
@@ -109,7 +108,7 @@ def near_pairs(vectors: Rows, threshold: float = 0.92, *, block: int = 1024) -> 
     threshold = checks.within("threshold", threshold, -1.0, 1.0)
     block = checks.whole("block", block, 1)
     unit, positions = _directions(rows)
-    blocks = list(_verified(unit, threshold - ROUNDING, block))
+    blocks = list(_verified(unit, threshold - _ROUNDING, block))
     first = np.concatenate([first for first, _, _ in blocks] or [np.empty(0, np.intp)])
     second = np.concatenate([second for _, second, _ in blocks] or [np.empty(0, np.intp)])
     cosine = np.concatenate([cosine for _, _, cosine in blocks] or [np.empty(0)])
@@ -274,99 +273,76 @@ def _whole_numbers(argument: str, values: object, expected: str) -> npt.NDArray[
     return array
 
 
-Largest = Annotated[int, Declared("The largest number of like texts that are all compared.", 2, 1_000)]
-_PROGRESS_STEP: Final = 2_000
-_MAX_GISTS: Final = 400_000_000
-"""How many gists the corrections look at, all together; shared out evenly if there are many of them."""
-_MAX_DENIALS: Final = 200_000
-"""How many pairs the corrections make, all together, as long as each may have `largest` of them."""
+_LETTER_JACCARD: Final = 0.75
+"""The Jaccard index at which MinHash may miss one pair in a hundred; the vectors find likelier ones below."""
+_ALONE_JACCARD: Final = 0.6
+"""The same where there are no vectors."""
+_MAX_BUCKET: Final = 32
+_PLANES: Final = 4_096
+_MISS_RATE: Final = 0.01
 
 
-def statement_pairs(
-    texts: Sequence[str], *, largest: Largest = 32, progress: Callable[[int], None] = lambda done: None
+def similar_pairs(
+    texts: Sequence[str],
+    vectors: Rows | None = None,
+    *,
+    threshold: float = 0.92,
+    method: str | None = None,
+    permutations: int = 300,
+    signer: Signer | None = None,
 ) -> IntArray:
-    """Return the pairs of texts, first < second, that are one statement, or one goes on from the other.
+    """Return pairs of texts that may be duplicates, first < second, by vectors and by letters.
 
-    That is :func:`~memorata.dedupe.wording.same_statement` or :func:`~memorata.dedupe.wording.extends`, for
-    all pairs at once. Of more than `largest` texts that are one statement, each is paired with the `largest`
-    that follow it; a text that goes on, with the first `largest` of those it goes on from. `progress` is
-    called with how many texts have been read.
+    With vectors, all pairs whose cosine reaches `threshold`: by one blocked product for small stores, beyond
+    by candidates from sign bits of the vectors and from MinHash of the letters, each of which misses one pair
+    in a hundred at its threshold. Without vectors, pairs of like letters.
+
+    Parameters
+    ----------
+    texts
+        The texts.
+    vectors
+        A row for each text.
+    threshold
+        The least cosine.
+    method
+        ``"matrix"`` or ``"lsh"``; None to choose by the number (:func:`method_for`).
+    permutations
+        How many MinHash permutations.
+    signer
+        Makes the signatures; rensa where it is installed.
+
+    Examples
+    --------
+    >>> similar_pairs(["Anna likes tea", "Anna likes teas", "Bob swims"]).tolist()
+    [[0, 1]]
+    >>> similar_pairs(["a", "b", "c"], [[1, 0], [0, 1], [1, 0.1]]).tolist()
+    [[0, 2]]
     """
-    checked, largest = checks.texts("texts", texts), checks.whole("largest", largest, 2)
-    numbers: dict[tuple[str, ...], int] = {}
-    keys = np.zeros(len(checked), np.uint64)
-    filed: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    shorter: list[list[tuple[str, ...]]] = []
-    for position, text in enumerate(checked):
-        if position % _PROGRESS_STEP == 0:
-            progress(position)
-        words, shortened = shortenings(text)
-        keys[position] = numbers.setdefault(spelling(words), len(numbers))
-        if words and len(filed[words]) < largest:
-            filed[words].append(position)
-        shorter.append(shortened)
-    progress(len(checked))
-    pairs = {
-        (min(position, shorter_position), max(position, shorter_position))
-        for position, shortened in enumerate(shorter)
-        for words in shortened
-        for shorter_position in filed.get(words, ())
-    }
-    pairs.update(map(tuple, colliding_pairs([keys], largest=largest).tolist()))
-    return np.array(sorted(pairs), np.intp).reshape(-1, 2)
+    checked = checks.texts("texts", texts)
+    if vectors is None:
+        return _by_letters(checked, _ALONE_JACCARD, permutations, signer)
+    rows = checks.matrix("vectors", vectors)
+    if len(rows) != len(checked):
+        raise InvalidArgument("vectors", len(rows), f"as many rows as there are texts, {len(checked)}")
+    if method_for(len(checked), method) is Method.MATRIX:
+        return near_pairs(rows, threshold).positions()
+    banding = bands_for(agreement(threshold), _PLANES, _MISS_RATE)
+    alike = colliding_pairs(direction_keys(rows, banding), largest=_MAX_BUCKET, beyond=1)
+    letters = _by_letters(checked, _LETTER_JACCARD, permutations, signer)
+    pairs = np.unique(np.concatenate([alike, letters]), axis=0)
+    unit, positions = _directions(rows)
+    whole = np.zeros_like(rows)
+    whole[positions] = unit
+    near = (whole[pairs[:, 0]] * whole[pairs[:, 1]]).sum(axis=1) >= threshold - _ROUNDING
+    verified: IntArray = pairs[near]
+    return verified
 
 
-def denial_pairs(texts: Sequence[str], denying: BoolArray, *, largest: Largest = 32) -> IntArray:
-    """Return the pairs of texts, first < second, of which one is a correction that may deny the other.
-
-    All for which :func:`~memorata.dedupe.contradiction.contradiction` gives a hint are among them: they
-    have the same subject (:func:`~memorata.dedupe.openings.opening`), and little else than what is denied
-    (:func:`~memorata.dedupe.openings.are_close`). If there are so many corrections that what they may deny
-    comes to hundreds of thousands, each is paired with its share of these, but at least with `largest`: the
-    nearest in the order of the texts.
-    """
-    checked, largest = checks.texts("texts", texts), checks.whole("largest", largest, 2)
-    if not isinstance(denying, np.ndarray) or denying.dtype != np.bool_ or denying.shape != (len(checked),):
-        raise InvalidArgument("denying", denying, "an array of as many flags as there are texts")
-    corrections = np.flatnonzero(denying)
-    if not corrections.size:
-        return np.zeros((0, 2), np.intp)
-    max_pairs, reach = (
-        max(largest, _MAX_DENIALS // corrections.size),
-        max(largest, _MAX_GISTS // corrections.size),
-    )
-    subjects = {opening(checked[position]).subject for position in corrections.tolist()}
-    about: dict[str, list[int]] = defaultdict(list)
-    for position, text in enumerate(checked):
-        subject = opening(text).subject
-        if subject in subjects:
-            about[subject].append(position)
-    pairs: set[tuple[int, int]] = set()
-    for members in about.values():
-        places = np.array(members, np.intp)
-        gists = [gist(checked[position]) for position in members]
-        words, kinds, spellings = (
-            np.array(column, np.uint64)
-            for column in zip(*((entry.words, entry.kinds, entry.spelling) for entry in gists), strict=True)
-        )
-        for rank in np.flatnonzero(denying[places]).tolist():
-            part = slice(max(0, rank - reach), rank + reach + 1)
-            close = np.flatnonzero(are_close(gists[rank], words[part], kinds[part], spellings[part]))
-            close = close[close + part.start != rank] + part.start
-            if close.size > max_pairs:
-                close = close[np.argsort(np.abs(close - rank), kind="stable")[:max_pairs]]
-            correction = members[rank]
-            pairs.update(
-                (min(correction, denied), max(correction, denied)) for denied in places[close].tolist()
-            )
-    return np.array(sorted(pairs), np.intp).reshape(-1, 2)
-
-
-def paraphrase_keys(texts: Sequence[str]) -> Keys:
-    """Return a number for each text, the same for those whose numbers and negations are the same."""
-    numbers: dict[tuple[bool, tuple[str, ...]], int] = {}
-    keys = []
-    for text in checks.texts("texts", texts):
-        statement = wording(text)
-        keys.append(numbers.setdefault((statement.negated, tuple(sorted(statement.numbers))), len(numbers)))
-    return np.array(keys, np.uint64)
+def _by_letters(
+    texts: Sequence[str], similarity: float, permutations: int, signer: Signer | None
+) -> IntArray:
+    banding = bands_for(similarity, permutations, _MISS_RATE)
+    folded = [" ".join(text.lower().split()) for text in texts]
+    signatures = (signer or usual_signer()).sign(folded, banding.permutations)
+    return colliding_pairs(band_keys(signatures, banding), largest=_MAX_BUCKET, beyond=1)

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memorata.dedupe import bands_for, lsh_threshold
-from memorata.dedupe.minhash import (
+from memorata.extend.errors import InvalidArgument
+from memorata_lab.duplicates import bands_for, lsh_threshold
+from memorata_lab.duplicates.minhash import (
     Banding,
     ShingleSigner,
     agreement,
@@ -22,7 +23,6 @@ from memorata.dedupe.minhash import (
     miss_probability,
     shingle_hashes,
 )
-from memorata.model.errors import InvalidArgument
 
 SETS = st.frozensets(st.sampled_from("abcdef"))
 
