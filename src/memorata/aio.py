@@ -185,9 +185,11 @@ class AsyncEngine(_Facet[Engine]):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def scope(self, namespace: str | None = None, *, via: str | None = None) -> AsyncEngine:
+    def scope(
+        self, namespace: str | None = None, *, via: str | None = None, logged: bool = True
+    ) -> AsyncEngine:
         """Return this memory bound to a namespace; see :meth:`memorata.Engine.scope`."""
-        return AsyncEngine(self.engine.scope(namespace, via=via))
+        return AsyncEngine(self.engine.scope(namespace, via=via, logged=logged))
 
     close = _threaded(Engine.close)
     remember = _threaded(Engine.remember)

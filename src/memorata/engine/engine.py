@@ -139,7 +139,7 @@ class Engine:
             self._forget_names,
         )
 
-    def scope(self, namespace: str | None = None, *, via: str | None = None) -> Self:
+    def scope(self, namespace: str | None = None, *, via: str | None = None, logged: bool = True) -> Self:
         """Return this memory bound to a namespace.
 
         It shares everything with this one, and is closed with it.
@@ -150,6 +150,8 @@ class Engine:
             The namespace of calls that name none; None for the one of this memory.
         via
             The interface that `source.via` of new memories names; None for the one of this memory.
+        logged
+            Whether recalls are logged as those of this memory are; otherwise they leave no trace.
 
         Examples
         --------
@@ -162,9 +164,11 @@ class Engine:
         """
         path, drafts = self.runtime.path(namespace), self._writer.drafts
         interface = drafts.via if via is None else checks.writable("via", via)
-        if (path, interface) == (self.namespace, drafts.via):
+        if checks.flag("logged", logged) and (path, interface) == (self.namespace, drafts.via):
             return self
         view = copy(self)
+        if not logged:
+            view.recall_log = self.recall_log.captured()
         view.__dict__.pop("admin", None)
         view.runtime = self.runtime.scope(path)
         view._recipes = self._recipes.scope(view.runtime)

@@ -210,40 +210,28 @@ def test_of_two_threads_one_writes_the_log_while_the_other_holds_the_store() -> 
     engine.close()
 
 
-def test_recalls_aside_are_given_and_not_logged() -> None:
+def test_unlogged_recalls_are_given_and_not_logged() -> None:
     with opened() as engine:
-        with engine.recall_log.aside() as taken:
-            engine.recall("tea")
-            with engine.recall_log.aside() as inner:
-                engine.recall("Bob")
-        assert ([each.query for each in taken], [each.query for each in inner]) == (["tea"], ["Bob"])
+        one, two = engine.scope(logged=False), engine.scope(logged=False)
+        one.recall("tea")
+        two.recall("Bob")
+        taken, other = one.recall_log.recalls(), two.recall_log.recalls()
+        assert ([each.query for each in taken], [each.query for each in other]) == (["tea"], ["Bob"])
         assert taken[0].ids[0] in {memory.id for memory in engine.list().memories}
-        assert engine.admin.feedback.recalls() == []
+        assert one.admin.feedback.recalls() == engine.admin.feedback.recalls() == []
         engine.recall("tea")
         assert len(engine.admin.feedback.recalls()) == 1
 
 
 def test_what_is_purged_meanwhile_is_not_given() -> None:
     with opened() as engine:
-        with engine.recall_log.aside() as taken:
-            found = engine.recall("Anna's green tea, and Bob sails")
-            gone, left = (hit.memory.id for hit in found)
-            engine.purge(gone)
-        (only,) = taken
+        unlogged = engine.scope(logged=False)
+        gone, left = (hit.memory.id for hit in unlogged.recall("Anna's green tea, and Bob sails"))
+        engine.purge(gone)
+        (only,) = unlogged.recall_log.recalls()
         assert (only.ids, len(only.values), only.shown) == ((left,), 1, (0,))
-        with engine.recall_log.aside() as taken:
-            engine.recall("Anna's green tea, and Bob sails")
-            engine.purge(left)
-        assert taken[0].ids == ()
-
-
-def test_other_threads_are_logged_while_one_is_aside() -> None:
-    with opened() as engine:
-        with engine.recall_log.aside():
-            other = threading.Thread(target=lambda: engine.recall("tea"))
-            other.start()
-            other.join()
-        assert len(engine.admin.feedback.recalls()) == 1
+        engine.purge(left)
+        assert unlogged.recall_log.recalls()[0].ids == ()
 
 
 def test_a_purge_reaches_what_waits_in_the_buffer() -> None:

@@ -105,8 +105,7 @@ def test_another_setting_ranks_as_a_search_with_it_does(engine: Engine, changes:
     recipe = replace(RECIPES["balanced"], text_depth=0, **changes)  # type: ignore[arg-type]
     for question in QUESTIONS[:3]:
         (logged,) = engine.admin.feedback.recalls(ids=(engine.recall(question).id,))
-        with engine.recall_log.aside():
-            searched = [hit.memory.id for hit in engine.recall(question, recipe=recipe)]
+        searched = [hit.memory.id for hit in engine.scope(logged=False).recall(question, recipe=recipe)]
         replayed = [logged.ids[place] for place in order_of(logged, recipe).tolist()]
         if "graph_weight" not in changes:  # what the graph found may move what leads to it
             assert replayed[: len(searched)] == searched
@@ -139,10 +138,11 @@ def test_a_ranking_is_the_order_of_the_recipe_by_id(engine: Engine) -> None:
 def test_a_recall_that_found_nothing_has_nothing_to_rank(engine: Engine) -> None:
     found = engine.recall("tea", namespace="nobody")
     assert found.hits == ()
-    with engine.recall_log.aside() as taken:
-        engine.recall("tea", namespace="nobody")
-    assert order_of(taken[0], RECIPES["balanced"]).tolist() == []
-    assert ranking(taken[0], RECIPES["balanced"]) == ()
+    unlogged = engine.scope("nobody", logged=False)
+    unlogged.recall("tea")
+    (taken,) = unlogged.recall_log.recalls()
+    assert order_of(taken, RECIPES["balanced"]).tolist() == []
+    assert ranking(taken, RECIPES["balanced"]) == ()
 
 
 def test_a_question_that_was_not_kept_cannot_be_classified() -> None:

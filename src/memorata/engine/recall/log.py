@@ -75,12 +75,12 @@ class RecallLog:
         self._lock = threading.Lock()
         self._apart: ThreadPoolExecutor | None = None
         self._submitted = False
-        self._aside = threading.local()
+        self._captures = False
         self._inside = threading.local()
 
     def name(self, moment: datetime) -> str:
         """Return the id of a recall at a moment, for feedback to refer to; empty for one not logged."""
-        if not self.how.recalls or self._diverted is not None:
+        if not self.how.recalls or self._captures:
             return ""
         return uuid7(moment, self._random_bits(RANDOM_BITS))
 
@@ -88,9 +88,8 @@ class RecallLog:
         """Note a recall under its id."""
         # The memories are not logged: no reference to them is kept.
         details = recall.embedder, recall.milliseconds, recall.trace, recall.change
-        diverted = self._diverted
-        if diverted is not None:
-            diverted.append(_PendingRecall(f"{len(diverted) + 1}", request, *details))
+        if self._captures:
+            self._waiting.append(_PendingRecall(f"{len(self._waiting) + 1}", request, *details))
         if not recall.id:
             return
         pending = _PendingRecall(recall.id, request, *details)
@@ -146,21 +145,19 @@ class RecallLog:
                 self._since = monotonic()
             self._waiting.extend(noted)
 
-    @contextmanager
-    def aside(self) -> Iterator[list[LoggedRecall]]:
-        """Keep the recalls of this thread out of the log; after the block they are in the yielded list.
+    def captured(self) -> RecallLog:
+        """Return a log that writes nothing; :meth:`recalls` returns its recalls.
 
-        For experiments, whose queries say nothing about those of users. Their ids are the numbers of the
+        For experiments, whose queries are not those of users. The ids of such recalls are the numbers of the
         calls.
         """
-        diverted: list[_PendingRecall] = []
-        result: list[LoggedRecall] = []
-        before, self._aside.recalls = self._diverted, diverted
-        try:
-            yield result
-        finally:
-            self._aside.recalls = before
-        result.extend(self._with_ids(entry) for entry in self._entries(diverted))
+        apart = RecallLog(self._store, self.how, self._random_bits, self._clean)
+        apart._captures = True
+        return apart
+
+    def recalls(self) -> list[LoggedRecall]:
+        """Return the recalls that are noted and not written, without candidates that were purged since."""
+        return [self._with_ids(entry) for entry in self._entries(list(self._waiting))]
 
     def note_exposure(self, exposure: Exposure) -> None:
         """Note an exposure to a variant of an experiment."""
@@ -168,24 +165,20 @@ class RecallLog:
 
     def flush(self, patience: float | None = None) -> None:
         """Write all noted recalls; `patience` is how many seconds to wait for other writers."""
-        if self._held:
+        if self._held or self._captures:
             return
         with self._lock:
             self._write(patience)
 
     def close(self) -> None:
         """Write all noted recalls, if the store can be written."""
+        if self._captures:
+            return
         if self._apart is not None:
             self._apart.shutdown(wait=True)
             self._apart = None
         with self._lock:
             self._try(_CLOSE_WAIT_SECONDS)
-
-    @property
-    def _diverted(self) -> list[_PendingRecall] | None:
-        """The recalls of this thread inside :meth:`aside`; None outside."""
-        diverted: list[_PendingRecall] | None = getattr(self._aside, "recalls", None)
-        return diverted
 
     @property
     def _held(self) -> bool:

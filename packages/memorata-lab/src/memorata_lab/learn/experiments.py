@@ -326,8 +326,7 @@ def _interleaved(
     ours, theirs = (_recipe(running, variant) for variant in running.experiment.variants)
     first = engine.recall(query, namespace=path, recipe=ours, **options)
     # One question was asked, and one list is shown: the log has it under the first.
-    with engine.recall_log.aside():
-        second = engine.recall(query, namespace=path, recipe=theirs, **options)
+    second = engine.scope(path, logged=False).recall(query, recipe=theirs, **options)
     hits = {hit.memory.id: hit for hit in (*second.hits, *first.hits)}
     name = running.experiment.name
     # The coins of a question follow from its user and its recall.

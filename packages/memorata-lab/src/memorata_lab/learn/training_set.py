@@ -129,10 +129,9 @@ class TrainingSet:
 
     def _searched(self, engine: Engine, recall: LoggedRecall, recipe: Recipe, limit: int) -> list[str]:
         query = self.queries[recall.id]
-        with engine.recall_log.aside():
-            result = engine.recall(
-                query.text, recipe=recipe, namespace=recall.namespace, limit=limit, when=When(now=query.when)
-            )
+        result = engine.scope(recall.namespace, logged=False).recall(
+            query.text, recipe=recipe, limit=limit, when=When(now=query.when)
+        )
         _require_vectors(engine, recipe, result)
         return [hit.memory.id for hit in result]
 
@@ -215,12 +214,11 @@ def from_labels(
     for id_ in judged:
         if (path, id_) not in existing:
             raise MemoryNotFound(id_, path)
-    with engine.recall_log.aside() as logged:
-        for question in questions.values():
-            result = engine.recall(
-                question.text, recipe=chosen, namespace=namespace, when=When(now=question.when)
-            )
-            _require_vectors(engine, chosen, result)
+    unlogged = engine.scope(path, logged=False)
+    for question in questions.values():
+        result = unlogged.recall(question.text, recipe=chosen, when=When(now=question.when))
+        _require_vectors(engine, chosen, result)
+    logged = unlogged.recall_log.recalls()
     queries = {f"labelled:{name}": question for name, question in questions.items()}
     recalls = tuple(replace(recall, id=id_) for recall, id_ in zip(logged, queries, strict=True))
     gains = {

@@ -67,9 +67,8 @@ def similar(context: PageContext) -> Response:
     words = _SYNTAX.sub(" ", memory.content)[:_MAX_QUERY_LENGTH].strip()
     similar_rows: tuple[Row, ...] = ()
     if words:
-        with context.engine.recall_log.aside():
-            # With the memory itself among the hits: scores are relative to the best, which it is.
-            answer = context.engine.recall(words, limit=_MAX_SIMILAR + 1)
+        # With the memory itself among the hits: scores are relative to the best, which it is.
+        answer = context.engine.scope(logged=False).recall(words, limit=_MAX_SIMILAR + 1)
         similar_rows = tuple(row for row in rows(answer) if row.hit.id != memory.id)[:_MAX_SIMILAR]
     return context.page("similar.html", rows=similar_rows, signal=signal)
 

@@ -157,18 +157,17 @@ def _sides(
 def _side(context: PageContext, recipe: Recipe, changes: Mapping[str, Any]) -> Side:
     values = context.values
     # Every letter and every move of a slider asks: that says nothing about what people look for.
-    with context.engine.recall_log.aside():
-        result = context.engine.recall(
-            values.text("q"),
-            recipe={"base": recipe, **changes},
-            limit=values.whole("limit", _DEFAULT_LIMIT, 1, _MAX_HITS),
-            filter=forms.filter_of(values, forms.spellings(context.engine), times=False),
-            when=When(
-                since=values.instant("since"),
-                until=values.instant("until", end=True),
-                as_of=values.instant("as_of", end=True),
-            ),
-        )
+    result = context.engine.scope(logged=False).recall(
+        values.text("q"),
+        recipe={"base": recipe, **changes},
+        limit=values.whole("limit", _DEFAULT_LIMIT, 1, _MAX_HITS),
+        filter=forms.filter_of(values, forms.spellings(context.engine), times=False),
+        when=When(
+            since=values.instant("since"),
+            until=values.instant("until", end=True),
+            as_of=values.instant("as_of", end=True),
+        ),
+    )
     shown = rows(result)
     labels = dict.fromkeys(segment.label for row in shown for segment in row.bar)
     return Side(recipe, len(changes), result, shown, tuple(labels))
@@ -246,8 +245,7 @@ def palette(context: PageContext) -> Response:
             names,
             lambda name: context.url("/memories", entity=joined([name])),
         )[:_MAX_ENTRIES]
-        with context.engine.recall_log.aside():
-            hits = context.engine.recall(query, limit=_MAX_ENTRIES)
+        hits = context.engine.scope(logged=False).recall(query, limit=_MAX_ENTRIES)
         options += [
             {"kind": "memory", "label": excerpt(hit.content, 90), "url": context.url(f"/memories/{hit.id}")}
             for hit in hits
