@@ -8,8 +8,7 @@ import pytest
 
 from memorata.model import memory
 from memorata.store import filters
-from memorata_server import schemas
-from memorata_server.http import connections
+from memorata_server import connections, schemas
 
 TABLE = Path(__file__).parents[1] / "docs" / "limits.md"
 _ROW = r"^\|.*\| ([\d,]+) \| `([\w.]+)\.(\w+)` \|$"

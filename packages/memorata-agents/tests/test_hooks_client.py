@@ -3,11 +3,14 @@
 import io
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +89,50 @@ def test_who_does_not_know_the_token_is_told_nothing(server: HookServer) -> None
     address_file(elsewhere, {}).write_text(json.dumps({**address, "token": "x"}))
     with pytest.raises(ConnectionError, match="wrong token"):
         ask(REQUEST, 1.0, {}, elsewhere)
+
+
+def resident() -> int:
+    status = Path("/proc/self/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("RssAnon")).split()[1]) * 1_024
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_strangers_take_neither_memory_nor_the_place_of_the_user(server: HookServer) -> None:
+    before, part = resident(), b"a" * 1_000_000
+    with ExitStack() as opened:
+        for _ in range(40):
+            stranger = opened.enter_context(socket.create_connection(server.server_address[:2], timeout=5))
+            with suppress(OSError):
+                for _ in range(3):
+                    stranger.sendall(part)
+        assert resident() - before < 20_000_000
+    until = time.monotonic() + 20
+    while True:
+        # Their threads end when they have gone.
+        with suppress(OSError, ValueError):
+            assert ask(REQUEST, 5.0, {}, server.folder)
+            break
+        assert time.monotonic() < until
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"\n", b"\xff" * 200 + b"\n{}\n", b"[" * 100_000 + b"\n", b'{"token": "x", "event": {}}\n']
+)
+def test_odd_bytes_of_strangers_are_refused(server: HookServer, sent: bytes) -> None:
+    with socket.create_connection(server.server_address[:2], timeout=5) as stranger:
+        stranger.sendall(sent)
+        stranger.shutdown(socket.SHUT_WR)
+        assert json.loads(stranger.makefile("rb").read()) == {"error": "wrong token"}
+
+
+@pytest.mark.parametrize(
+    "request_", [b"[", b"[" * 100_000, b"5", b'{"event": 5}', b'{"agent": "x", "event": {}}']
+)
+def test_odd_requests_get_an_error_and_the_next_one_an_answer(server: HookServer, request_: bytes) -> None:
+    with socket.create_connection(server.server_address[:2], timeout=5) as stranger:
+        stranger.sendall(server.token.encode() + b"\n" + request_ + b"\n")
+        assert "error" in json.loads(stranger.makefile("rb").readline())
+    assert ask(REQUEST, 5.0, {}, server.folder)
 
 
 @pytest.mark.parametrize("event", [b"{", b"[]", b'{"hook_event_name": "Stop"}'])

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from select import select
@@ -13,6 +13,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from memorata_server.connections import BODY_SECONDS, MAX_PER_ADDRESS
 from memorata_server.heads import MAX_HEAD_BYTES, MAX_HEAD_LINES
 
 ENTRANCES = {
@@ -120,6 +121,24 @@ def test_later_requests_of_a_connection_have_a_bound_of_their_own(server: Server
             answer = connection.getresponse()
             answer.read()
             assert answer.status not in (400, 431)
+
+
+def test_silent_connections_and_bodies_that_drip_keep_nobody_out(server: Server) -> None:
+    with ExitStack() as opened:
+        dripping = opened.enter_context(server.connect())
+        head = b"POST %s HTTP/1.1\r\nhost: 127.0.0.1:%d\r\ncontent-type: application/json\r\n"
+        head %= server.path.encode(), server.port
+        dripping.sendall(head + b"content-length: 1000\r\n\r\n{")
+        silent = [opened.enter_context(server.connect()) for _ in range(MAX_PER_ADDRESS + 20)]
+        assert server.status() != 431
+        silent[0].settimeout(30)
+        with suppress(ConnectionResetError):
+            assert silent[0].recv(1) == b"", "the oldest silent one made room"
+        if os.environ.get("MEMORATA_ATTACK"):
+            dripping.settimeout(3 * BODY_SECONDS)
+            with suppress(ConnectionResetError):
+                while dripping.recv(4_096):
+                    pass
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")

@@ -86,7 +86,7 @@ def _exchange(
 ) -> dict[str, Any] | None:
     seconds = max(0.01, deadline - time.monotonic())
     with socket.create_connection(("127.0.0.1", address["port"]), timeout=seconds) as connection:
-        connection.sendall(json.dumps({"token": address["token"], **request}).encode() + b"\n")
+        connection.sendall(f"{address['token']}\n{json.dumps(request)}\n".encode())
         with connection.makefile("rb") as lines:
             reply = json.loads(lines.readline(MAX_EVENT_BYTES))
     if "error" in reply:

@@ -12,6 +12,7 @@ import json
 import os
 import queue
 import secrets
+import socket
 import socketserver
 import sys
 import threading
@@ -86,7 +87,10 @@ def _transcript(engine: Engine, agent: str, event: Mapping[str, Any]) -> Capture
         return None
 
     def capture() -> None:
-        reading = _READERS[agent](Path(path).expanduser().read_bytes())
+        file = Path(path).expanduser()
+        if not file.is_file():
+            raise InvalidArgument("transcript_path", path, "a file")
+        reading = _READERS[agent](file.read_bytes())
         for _ in Importer(engine, via=HOOK).add_file(path, reading.records):
             pass
 
@@ -112,10 +116,15 @@ def _message(engine: Engine, event: Mapping[str, Any], role: str, text: object) 
 IDLE_SECONDS: Final = 1_800.0
 _TOKEN_BYTES: Final = 32
 _SECONDS_PER_LINE: Final = 5.0
+_MAX_REQUESTS: Final = 32
+"""Requests that are read or answered at once; more are refused, for any user of the machine may connect."""
 
 
 class HookServer(socketserver.ThreadingTCPServer):
-    """Answers events, one line of JSON each; captures are done one after the other, behind the answers."""
+    """Answers events; captures are done one after the other, behind the answers.
+
+    A request has two lines, the token and the event in JSON. Without the token nothing long is read.
+    """
 
     daemon_threads = True
     allow_reuse_address = True
@@ -128,6 +137,7 @@ class HookServer(socketserver.ThreadingTCPServer):
         self._address = address
         self._idle = idle
         self._last = time.monotonic()
+        self._free = threading.Semaphore(_MAX_REQUESTS)
         self._captures: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._worker = threading.Thread(target=self._capture_all, name="captures")
 
@@ -147,12 +157,21 @@ class HookServer(socketserver.ThreadingTCPServer):
     def answered(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the reply to a request; its capture is queued."""
         self._last = time.monotonic()
-        if not hmac.compare_digest(str(request.get("token")), self.token):
-            return {"error": "wrong token"}
         reply, capture = answer(self.engine, str(request.get("agent")), request["event"])
         if capture is not None:
             self._captures.put(capture)
         return {"answer": reply}
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ANN401 - socketserver's
+        """Return whether there is room for a request."""
+        return self._free.acquire(blocking=False)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        """Answer one request."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
 
     def service_actions(self) -> None:
         """Shut down when idle; called between requests."""
@@ -188,11 +207,23 @@ class _Handler(socketserver.StreamRequestHandler):
     server: HookServer
 
     def handle(self) -> None:
+        token = self.rfile.readline(2 * _TOKEN_BYTES + 1)
+        if not hmac.compare_digest(token, f"{self.server.token}\n".encode()):
+            self._refuse()
+            return
         try:
             reply = self.server.answered(json.loads(self.rfile.readline(MAX_EVENT_BYTES)))
         except Exception as error:  # The client logs it; the server goes on.
             reply = {"error": f"{type(error).__name__}: {error}"}
         self.wfile.write(json.dumps(reply).encode() + b"\n")
+
+    def _refuse(self) -> None:
+        self.wfile.write(b'{"error": "wrong token"}\n')
+        self.connection.shutdown(socket.SHUT_WR)
+        # A connection that is closed before all was read is reset, and the reply lost.
+        unread = MAX_EVENT_BYTES
+        while unread > 0 and (part := self.rfile.read1(65_536)):
+            unread -= len(part)
 
 
 def main() -> int:

@@ -17,7 +17,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx2
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -36,7 +35,7 @@ from memorata.extend.conversation import (
 )
 from memorata.extend.errors import InvalidArgument
 from memorata.extend.model import checks
-from memorata_server.heads import BoundedHeads
+from memorata_server.connections import serve_bounded
 from memorata_server.http.middleware import LOOPBACK_NAMES
 from memorata_server.http.server import leave
 from memorata_server.sockets import address_of, listening
@@ -287,16 +286,8 @@ def serve(proxy: Proxy, host: str, port: int, announce: Callable[[str], None]) -
     """Serve until SIGINT or SIGTERM; `announce` gets the address once it listens."""
     with closing(listening(host, port)) as sock:
         announce(address_of(sock))
-        config = uvicorn.Config(
-            proxy.app(),
-            http=BoundedHeads,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            date_header=False,
-        )
         before = signal.signal(signal.SIGTERM, leave)
         try:
-            uvicorn.Server(config).run([sock])
+            serve_bounded(proxy.app(), sock, server_header=False, date_header=False)
         finally:
             signal.signal(signal.SIGTERM, before)

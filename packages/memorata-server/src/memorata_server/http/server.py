@@ -21,16 +21,14 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
+from memorata_server.connections import TICKS_PER_SWEEP, Connections, connection_bound, protocol_of
 from memorata_server.http.balance import Acceptor, Balance
-from memorata_server.http.connections import Connections, connection_bound, protocol_of
 from memorata_server.http.context import ServerState
 from memorata_server.http.telemetry import log_event
 from memorata_server.sockets import BACKLOG
 
 _MAX_ACCEPTED_PER_TICK: Final = 64
 """How many connections are accepted before the first of them is looked at: they need descriptors too."""
-_TICKS_PER_SWEEP: Final = 10
-"""uvicorn ticks ten times a second."""
 _SWITCH_SECONDS: Final = 0.0005
 """After how long a thread that computes lets another compute. At Python's own 5 ms a short request beside a
 long one took 41 ms instead of 29: it gives up the interpreter, and waits to get it back, several times."""
@@ -129,7 +127,7 @@ class _Server(uvicorn.Server):
         if self._balance is not None:
             balance, number = self._balance
             balance.note(number, len(self.server_state.connections))
-        if counter % _TICKS_PER_SWEEP == 0:
+        if counter % TICKS_PER_SWEEP == 0:
             self._connections.sweep()
             if self._parent is not None and os.getppid() != self._parent:
                 # It can neither stop nor replace this any more.

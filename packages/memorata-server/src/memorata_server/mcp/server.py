@@ -290,11 +290,9 @@ def serve_http(
     The engine is opened before the first request, so that errors show at once. `announce` is called
     with the address once it is listened on; port 0 is any that is free.
     """
-    import uvicorn
-
     from memorata.extend.errors import InvalidArgument
     from memorata.extend.serving import prepare_to_serve
-    from memorata_server.heads import BoundedHeads
+    from memorata_server.connections import serve_bounded
     from memorata_server.sockets import is_loopback, listening
 
     if verifier is None and not is_loopback(host):
@@ -317,18 +315,9 @@ def serve_http(
             auth=None if checked is None else checked.settings,
             token_verifier=checked,
         )
-        config = uvicorn.Config(
-            app,
-            http=BoundedHeads,
-            log_config=None,
-            access_log=False,
-            ws="none",
-            proxy_headers=False,
-            timeout_graceful_shutdown=_GRACE_SECONDS,
-        )
         name = f"[{host}]" if ":" in host else host
         announce(f"http://{name}:{sock.getsockname()[1]}{PATH}")
-        uvicorn.Server(config).run([sock])
+        serve_bounded(app, sock, ws="none", proxy_headers=False, timeout_graceful_shutdown=_GRACE_SECONDS)
     finally:
         sock.close()
         runner.close()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memorata_server.http.connections import (
+from memorata_server.connections import (
     HEADER_SECONDS,
     IDLE_SECONDS,
     STALL_SECONDS,
@@ -37,7 +37,9 @@ class Client:
         self, address: str = "10.0.0.1", *, answering: bool | None = None, paused: bool = False
     ) -> None:
         self.transport: Any = Transport(address)
-        self.cycle = None if answering is None else SimpleNamespace(response_complete=not answering)
+        self.cycle: Any = None
+        if answering is not None:
+            self.cycle = SimpleNamespace(response_complete=not answering, more_body=False)
         self.flow = SimpleNamespace(write_paused=paused)
 
     @property
@@ -103,6 +105,21 @@ def test_who_says_or_reads_nothing_for_too_long_is_closed() -> None:
             if client.closed and client not in closed_at
         }
     assert closed_at == {new: HEADER_SECONDS + 1, stalled: STALL_SECONDS + 1, idle: IDLE_SECONDS + 1}
+
+
+def test_a_body_that_drips_is_cut_off_and_one_that_came_is_not() -> None:
+    ticks = Ticks()
+    connections = Connections(ticks=ticks, body_seconds=5.0)
+    drips, again, came = (Client(answering=True) for _ in range(3))
+    taken_in(connections, drips, again, came)
+    for ticks.now in range(12):
+        drips.cycle.more_body = True
+        # Every request has its own time.
+        again.cycle = SimpleNamespace(response_complete=False, more_body=ticks.now % 4 > 0)
+        connections.sweep()
+        assert drips.closed == (ticks.now > 5)
+    assert not again.closed
+    assert not came.closed
 
 
 @pytest.mark.parametrize(("limit", "bound"), [(1_024, 896), (100_000, 1_000), (64, 16), (-1, 1_000)])

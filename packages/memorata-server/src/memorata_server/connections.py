@@ -9,6 +9,8 @@ silent for longest: hundreds of silent connections do not keep out an active one
 from __future__ import annotations
 
 import asyncio
+import math
+import socket
 from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import suppress
@@ -16,6 +18,8 @@ from ipaddress import ip_address, ip_network
 from itertools import chain
 from time import monotonic
 from typing import Any, Final
+
+import uvicorn
 
 from memorata_server.heads import BoundedHeads
 
@@ -27,6 +31,10 @@ IDLE_SECONDS: Final = 35.0
 """The same for later ones; a little longer than the server itself keeps an idle connection."""
 STALL_SECONDS: Final = 30.0
 """How long a client may read nothing of an answer that is being sent."""
+BODY_SECONDS: Final = 30.0
+"""How long the body of a request may take to arrive, at servers that do not time it themselves."""
+TICKS_PER_SWEEP: Final = 10
+"""uvicorn ticks ten times a second."""
 _RESERVED_DESCRIPTORS: Final = 128
 """What is left for the database, models and services."""
 
@@ -51,11 +59,13 @@ class Connections:
         per_address: int = MAX_PER_ADDRESS,
         proxies: Collection[str] = (),
         ticks: Callable[[], float] = monotonic,
+        body_seconds: float = math.inf,
     ) -> None:
         self._total = total
         self._per_address = min(per_address, total)
         self._proxies = [ip_network(proxy, strict=False) for proxy in proxies]
         self._ticks = ticks
+        self._body_seconds = body_seconds
         self._open: dict[Any, _Connection] = {}
         self._of_address: Counter[str] = Counter()
 
@@ -91,7 +101,7 @@ class Connections:
         """Close connections that have sent or read nothing for too long."""
         now = self._ticks()
         for connection in list(self._open.values()):
-            if connection.is_overdue(now):
+            if connection.is_overdue(now, self._body_seconds):
                 self._close(connection)
 
     def _make_room(self, connections: list[_Connection]) -> None:
@@ -112,7 +122,7 @@ class Connections:
 class _Connection:
     """One connection, and since when it has been silent, or has not been read from."""
 
-    __slots__ = ("address", "protocol", "silent_since", "stalled_since", "transport")
+    __slots__ = ("address", "arriving", "protocol", "silent_since", "stalled_since", "transport")
 
     def __init__(self, protocol: Any, transport: asyncio.Transport, address: str, now: float) -> None:  # noqa: ANN401
         self.protocol = protocol
@@ -120,6 +130,7 @@ class _Connection:
         self.address = address
         self.silent_since: float | None = now
         self.stalled_since: float | None = None
+        self.arriving: tuple[object, float] | None = None
 
     @property
     def is_silent(self) -> bool:
@@ -132,10 +143,17 @@ class _Connection:
         """Whether an answer is being sent that the client does not read."""
         return not self.is_silent and bool(self.protocol.flow.write_paused)
 
-    def is_overdue(self, now: float) -> bool:
+    def is_overdue(self, now: float, body_seconds: float) -> bool:
         """Return whether it is to be closed; to be asked every second or so, for it notes what changed."""
         self.silent_since = _since(self.silent_since, now) if self.is_silent else None
         self.stalled_since = _since(self.stalled_since, now) if self.is_stalled else None
+        cycle = self.protocol.cycle
+        if cycle is None or not cycle.more_body:
+            self.arriving = None
+        elif self.arriving is None or self.arriving[0] is not cycle:
+            self.arriving = cycle, now
+        elif now - self.arriving[1] > body_seconds:
+            return True
         patience = HEADER_SECONDS if self.protocol.cycle is None else IDLE_SECONDS
         return (self.silent_since is not None and now - self.silent_since > patience) or (
             self.stalled_since is not None and now - self.stalled_since > STALL_SECONDS
@@ -159,3 +177,17 @@ def protocol_of(connections: Connections) -> type[asyncio.Protocol]:
             super().connection_lost(exc)
 
     return BoundedProtocol
+
+
+def serve_bounded(app: Any, sock: socket.socket, **settings: Any) -> None:  # noqa: ANN401 - uvicorn's
+    """Serve an application until SIGINT or SIGTERM, with bounded connections, heads and times of bodies."""
+    connections = Connections(connection_bound(), body_seconds=BODY_SECONDS)
+
+    class BoundedServer(uvicorn.Server):
+        async def on_tick(self, counter: int) -> bool:
+            if counter % TICKS_PER_SWEEP == 0:
+                connections.sweep()
+            return await super().on_tick(counter)
+
+    config = uvicorn.Config(app, http=protocol_of(connections), log_config=None, access_log=False, **settings)
+    BoundedServer(config).run([sock])
