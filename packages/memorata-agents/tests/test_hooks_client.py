@@ -101,7 +101,9 @@ def test_strangers_take_neither_memory_nor_the_place_of_the_user(server: HookSer
     before, part = resident(), b"a" * 1_000_000
     with ExitStack() as opened:
         for _ in range(40):
-            stranger = opened.enter_context(socket.create_connection(server.server_address[:2], timeout=5))
+            stranger = opened.enter_context(
+                socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=5)
+            )
             with suppress(OSError):
                 for _ in range(3):
                     stranger.sendall(part)
@@ -119,7 +121,7 @@ def test_strangers_take_neither_memory_nor_the_place_of_the_user(server: HookSer
     "sent", [b"", b"\n", b"\xff" * 200 + b"\n{}\n", b"[" * 100_000 + b"\n", b'{"token": "x", "event": {}}\n']
 )
 def test_odd_bytes_of_strangers_are_refused(server: HookServer, sent: bytes) -> None:
-    with socket.create_connection(server.server_address[:2], timeout=5) as stranger:
+    with socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=5) as stranger:
         stranger.sendall(sent)
         stranger.shutdown(socket.SHUT_WR)
         assert json.loads(stranger.makefile("rb").read()) == {"error": "wrong token"}
@@ -129,7 +131,7 @@ def test_odd_bytes_of_strangers_are_refused(server: HookServer, sent: bytes) -> 
     "request_", [b"[", b"[" * 100_000, b"5", b'{"event": 5}', b'{"agent": "x", "event": {}}']
 )
 def test_odd_requests_get_an_error_and_the_next_one_an_answer(server: HookServer, request_: bytes) -> None:
-    with socket.create_connection(server.server_address[:2], timeout=5) as stranger:
+    with socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=5) as stranger:
         stranger.sendall(server.token.encode() + b"\n" + request_ + b"\n")
         assert "error" in json.loads(stranger.makefile("rb").readline())
     assert ask(REQUEST, 5.0, {}, server.folder)
