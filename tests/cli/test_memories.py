@@ -8,7 +8,6 @@ import pytest
 
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
-from memorata.embed.vectors import with_progress
 
 Run = Callable[..., Any]
 
@@ -83,19 +82,6 @@ def test_a_text_that_is_long_for_one_memory_is_said_to_be(cli: Run) -> None:
     assert said.code == 0
     assert said.err.splitlines()[0].startswith("20,000 characters are a lot for one memory")
     assert said.err.count("memorata import") == 1
-
-
-def test_who_waits_for_a_long_text_sees_how_far_it_is(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    embed = LexicalEmbedder.embed_passages
-
-    def slowly(self: LexicalEmbedder, texts: Sequence[str]) -> list[Vectors]:
-        list(with_progress([["passage"]] * 7, 7))
-        return embed(self, texts)
-
-    monkeypatch.setattr(LexicalEmbedder, "embed_passages", slowly)
-    assert "7/7" in cli("remember", "y" * 20_000, terminal=True).err
-    assert "7/7" not in cli("remember", "z" * 20_000).err
-    assert "7/7" not in cli("remember", "short", terminal=True).err
 
 
 def test_a_long_text_that_is_interrupted_leaves_nothing_behind(

@@ -1,5 +1,3 @@
-import threading
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,11 +9,9 @@ from memorata.embed.vectors import (
     checked_text,
     checked_texts,
     length_sorted,
-    report_progress,
     unit_means,
     unit_rows,
     well_formed,
-    with_progress,
 )
 from memorata.model.errors import InvalidArgument
 
@@ -89,44 +85,6 @@ def test_every_text_is_in_one_batch_and_batches_keep_their_bounds(
 def test_a_batch_holds_something(bounds: tuple[int, int]) -> None:
     with pytest.raises(InvalidArgument):
         length_sorted([1], *bounds)
-
-
-BATCHES = [["a", "b"], ["c"], []]
-
-
-def test_after_every_batch_it_is_told_how_many_are_done() -> None:
-    heard: list[tuple[int, int]] = []
-    with report_progress(lambda done, total: heard.append((done, total))):
-        assert list(with_progress(BATCHES, 3)) == BATCHES
-    assert heard == [(2, 3), (3, 3), (3, 3)]
-
-
-def test_without_anybody_nothing_is_told_and_afterwards_neither() -> None:
-    heard: list[int] = []
-    assert list(with_progress(BATCHES, 3)) == BATCHES
-    with pytest.raises(KeyError), report_progress(lambda done, total: heard.append(done)):
-        raise KeyError
-    assert list(with_progress(BATCHES, 3)) == BATCHES
-    assert heard == []
-
-
-def test_the_innermost_is_told() -> None:
-    outer: list[int] = []
-    inner: list[int] = []
-    with report_progress(lambda done, total: outer.append(done)):
-        with report_progress(lambda done, total: inner.append(done)):
-            list(with_progress(BATCHES, 3))
-        list(with_progress(BATCHES[:1], 2))
-    assert (outer, inner) == ([2], [2, 3, 3])
-
-
-def test_another_thread_is_somebody_else_s() -> None:
-    heard: list[int] = []
-    with report_progress(lambda done, total: heard.append(done)):
-        thread = threading.Thread(target=lambda: list(with_progress(BATCHES, 3)))
-        thread.start()
-        thread.join()
-    assert heard == []
 
 
 UNIT = np.array([0.6, 0.8], np.float32)

@@ -16,7 +16,6 @@ from onnx import TensorProto, helper, numpy_helper
 
 from memorata.embed.description import ModelDescription
 from memorata.embed.port import Embedder, Prompts, Vectors
-from memorata.embed.vectors import report_progress
 from memorata.model.errors import (
     EmbedderError,
     InvalidArgument,
@@ -177,18 +176,6 @@ def test_a_batch_comes_back_in_the_order_given(tiny_graph: Callable[..., bytes])
         together = session.forward(ROWS * 20)
         alone = [session.forward([row])[0] for row in ROWS]
         assert np.allclose(together, np.stack(alone * 20), atol=1e-6)
-
-
-def test_who_waits_is_told_of_every_batch(tiny_graph: Callable[..., bytes]) -> None:
-    for threads in (1, 3):
-        session = OnnxSession(tiny_graph(), pooling="mean", threads=threads)
-        heard: list[tuple[int, int]] = []
-        with report_progress(lambda done, total, heard=heard: heard.append((done, total))):  # type: ignore[misc]
-            session.forward(ROWS * 40)
-        done = [each for each, _ in heard]
-        assert len(done) > 1
-        assert done == sorted(done)
-        assert heard[-1] == (len(ROWS) * 40, len(ROWS) * 40)
 
 
 def test_inputs_are_fed_by_name(tiny_graph: Callable[..., bytes]) -> None:

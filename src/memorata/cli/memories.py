@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, Unpack
 
@@ -31,7 +30,6 @@ from memorata.cli.output import (
     memory_table,
     one_line,
     plain_line,
-    progress,
     short_id,
     visible,
 )
@@ -97,8 +95,8 @@ def remember(
     fields = _fields(options) | _present({"source": source or None, "expires_at": expires, "id": id})
     content = text_of(text)
     with session.memory(create=True, embed=True) as engine:
-        with _embedding_progress(session, content):
-            memory = engine.remember(content, **fields)
+        _warn_of_length(session, content)
+        memory = engine.remember(content, **fields)
         _report(session, "Repeated" if memory.mentions > 1 else "Remembered", memory)
         _report_duplicates(session, engine, memory)
 
@@ -117,8 +115,8 @@ def correct(
     content = text_of(text)
     with session.memory(embed=True) as engine:
         old = memory_of(engine, id)
-        with _embedding_progress(session, content):
-            memory = engine.correct(old.id, content, **fields)
+        _warn_of_length(session, content)
+        memory = engine.correct(old.id, content, **fields)
         _report(session, "Corrected", memory)
 
 
@@ -277,23 +275,13 @@ def _check_selection(ids: Sequence[str] | None, filter: dict[str, Any] | None) -
         raise InvalidArgument("--filter", filter, 'at least one condition; {"id": {"exists": true}} is all')
 
 
-@contextmanager
-def _embedding_progress(session: Session, content: str) -> Iterator[None]:
-    """Show how far the embedding of a long text is; nothing is written before it ends."""
-    if len(content) < _LONG_TEXT:
-        yield
-        return
-    from memorata.embed.vectors import report_progress
-
-    session.output.warn(
-        f"{len(content):,} characters are a lot for one memory, and take time to embed; memorata import "
-        "makes one of every paragraph of a file. Ctrl-C stops it, and nothing is written then"
-    )
-    with (
-        progress(session.output) as advance,
-        report_progress(lambda done, total: advance("embedding passages", done, total)),
-    ):
-        yield
+def _warn_of_length(session: Session, content: str) -> None:
+    """Warn of a long text; nothing is written before it is embedded."""
+    if len(content) >= _LONG_TEXT:
+        session.output.warn(
+            f"{len(content):,} characters are a lot for one memory, and take time to embed; memorata import "
+            "makes one of every paragraph of a file. Ctrl-C stops it, and nothing is written then"
+        )
 
 
 def _present(values: Mapping[str, Any]) -> dict[str, Any]:

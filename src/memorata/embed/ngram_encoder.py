@@ -42,7 +42,7 @@ from memorata.embed.port import Vectors
 from memorata.embed.token_embedder import LoadedModel, TokenEmbedder
 from memorata.embed.token_table import LoadedTable, Tokens, TokenTable
 from memorata.embed.tokens import sentencepiece_tokeniser
-from memorata.embed.vectors import length_sorted, unit_rows, with_progress
+from memorata.embed.vectors import length_sorted, unit_rows
 from memorata.model.checks import IntArray
 from memorata.model.errors import InvalidArgument, MissingExtra, ModelCorrupt
 from memorata.rank.soft_lexical import rarity_weights
@@ -268,7 +268,7 @@ class NgramEncoder:
         """Return one row per list of token ids, in the order given."""
         batches = length_sorted([len(row) for row in ids], len(ids), BATCH_TOKENS)
         rows = np.empty((len(ids), self._dense["d3"].shape[1]), np.float32)
-        for batch in with_progress(iter(batches), len(ids)):
+        for batch in batches:
             with ON_ONE_THREAD:
                 rows[batch] = self._batch([ids[index] for index in batch])
         return rows

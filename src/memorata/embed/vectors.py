@@ -1,18 +1,14 @@
-"""What embedders share: texts that can be read, unit vectors, their batches, and how far a computation is.
+"""What embedders share: texts that can be read, unit vectors, and batches of texts of like length.
 
 Every vector leaves an embedder with length one, so that cosine is a plain dot product. Where that does not
 hold, one has broken its promise, or the bytes of a vector are no longer those that were written. Batches hold
-texts of like length, so that little of the work is padding. A megabyte of text takes minutes: a caller that
-waits says so around the call (:func:`report_progress`), and the embedder reports after every batch; no
-signature of the port needs a place for it.
+texts of like length, so that little of the work is padding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any, Final, TypeAlias, TypeVar
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -95,33 +91,6 @@ def length_sorted(lengths: Sequence[int], most_rows: int, most_tokens: int) -> l
         batches.append(order[start : start + size])
         start += size
     return batches
-
-
-ProgressCallback: TypeAlias = Callable[[int, int], None]
-"""Called with how many of how many texts or passages have been read."""
-
-_Batch = TypeVar("_Batch", bound=Sized)
-_CALLBACK: ContextVar[ProgressCallback | None] = ContextVar("progress", default=None)
-
-
-@contextmanager
-def report_progress(callback: ProgressCallback) -> Iterator[None]:
-    """Report how far embedders are to a callback, until the block ends and in this thread alone."""
-    before = _CALLBACK.set(callback)
-    try:
-        yield
-    finally:
-        _CALLBACK.reset(before)
-
-
-def with_progress(batches: Iterable[_Batch], total: int) -> Iterator[_Batch]:
-    """Yield batches as they are done, and report each."""
-    callback, embedded = _CALLBACK.get(), 0
-    for batch in batches:
-        embedded += len(batch)
-        if callback is not None:
-            callback(embedded, total)
-        yield batch
 
 
 _LENGTH_TOLERANCE: Final = 0.02

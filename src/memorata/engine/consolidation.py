@@ -18,7 +18,7 @@ from typing import Final, Protocol, runtime_checkable
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.embedding import CurrentEmbedder, embedded_before
+from memorata.engine.embedding import CurrentEmbedder
 from memorata.engine.rules import DedupeMode
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.purge import SUMMARY_OF, made_from_others, sources_of
@@ -79,7 +79,7 @@ class Consolidation:
                 # A language model may take its time.
                 lease.renew()
                 draft = self._summary(group, writer, path)
-                with embedded_before(self._embedding.meaning(), [draft]), self._store.together():
+                with self._embedding.before([draft]), self._store.together():
                     (draft,) = self._writer.add_items([draft], path, DedupeMode.OFF, verbatim=True)
                     self._store.forget(path, [draft.id], now)
                 proposals.append(Proposal(draft, tuple(memory.id for memory in group)))

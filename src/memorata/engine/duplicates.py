@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from memorata.engine.embedding import CurrentEmbedder, address, embedded_before
+from memorata.engine.embedding import CurrentEmbedder, address
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.purge import MERGED_FROM
 from memorata.engine.write.terms import embedded_text
@@ -157,7 +157,7 @@ class DuplicateGroups:
                     for group in batch
                     if group.content != group.keep.content
                 ]
-                with embedded_before(self._embedding.meaning(), joined):
+                with self._embedding.before(joined):
                     self._runtime.run([path], supersede)
                 progress("superseding", min(start + _GROUPS_PER_TRANSACTION, len(groups)), len(groups))
             self._store.duplicates.finish_run(path, run.number, self._runtime.clock())

@@ -12,10 +12,9 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import field
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -61,6 +60,10 @@ class CallerVector:
     item: str = ""
 
 
+Ahead: TypeAlias = Mapping[tuple[str, str, bytes], "Floats | None"]
+"""By embedder, namespace and address of a text, vectors from before a transaction; None if that failed."""
+
+
 @frozen
 class Embedding:
     """An embedder, and the store that remembers what it computed; without one, why there is none."""
@@ -69,6 +72,7 @@ class Embedding:
     store: Store
     absence: str = ""
     queries: QueryVectors | None = None
+    ahead: Ahead = field(default_factory=dict)
 
     def documents(
         self, texts: Sequence[str], namespaces: Sequence[str], own_vectors: Sequence[CallerVector | None] = ()
@@ -89,11 +93,9 @@ class Embedding:
         digests = [address(text) for text in texts]
         if self.embedder is None:
             return [(digest, None) for digest in digests]
-        early = embedded_already()
         keys = list(zip(namespaces, digests, strict=True))
-        cached: dict[tuple[str, bytes], Floats | None] = {
-            key: early[key[1]] for key in keys if key[1] in early
-        }
+        name, ahead = self.embedder.name if self.ahead else "", dict(self.ahead)
+        cached = {key: ahead[name, *key] for key in keys if (name, *key) in ahead}
         cached |= cached_vectors(self.store, [key for key in keys if key not in cached])
         new = {key[1]: text for key, text in zip(keys, texts, strict=True) if key not in cached}
         try:
@@ -225,18 +227,10 @@ def address(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest()
 
 
-Vectors: TypeAlias = Mapping[bytes, Floats | None]
-"""By the addresses of texts, their vectors; None for those that have to wait for theirs."""
-
-_NONE: Final[Vectors] = MappingProxyType({})
-_AHEAD: ContextVar[Vectors] = ContextVar("ahead", default=_NONE)
-
-
-@contextmanager
 def embedded_in_advance(
     engine: Engine, items: Sequence[Mapping[str, Any]], namespace: str | None = None
-) -> Iterator[None]:
-    """Embed what will be remembered in the block, in this thread, before it begins."""
+) -> AbstractContextManager[None]:
+    """Embed what will be remembered in a block before the block begins."""
     drafts = []
     # A wrong item raises when it is remembered, with its position.
     with suppress(InvalidArgument):
@@ -245,24 +239,12 @@ def embedded_in_advance(
                 continue
             details = {"namespace": namespace, **item}
             drafts.append(engine.draft(details.pop("content"), **details))
-    with embedded_before(Embedding(engine.embedder, engine.store), drafts):
-        yield
+    return embedded_before(engine, drafts)
 
 
-@contextmanager
-def embedded_before(meaning: Embedding, memories: Sequence[Memory]) -> Iterator[None]:
-    """Embed memories that will be written in the block, in this thread, before it begins."""
-    texts = [embedded_text(memory) for memory in memories]
-    before = _AHEAD.set(dict(meaning.documents(texts, [memory.namespace for memory in memories])))
-    try:
-        yield
-    finally:
-        _AHEAD.reset(before)
-
-
-def embedded_already() -> Vectors:
-    """Return what was embedded ahead for what is done now."""
-    return _AHEAD.get()
+def embedded_before(engine: Engine, memories: Sequence[Memory]) -> AbstractContextManager[None]:
+    """Embed memories that will be written in a block before the block begins."""
+    return engine._embedding.before(memories)
 
 
 UNAVAILABLE: Final = "the store's embedder cannot be used, words only: "
@@ -321,6 +303,7 @@ class CurrentEmbedder:
         self.specification = specification
         self.notes = tuple(notes)
         self._absent = absent
+        self._ahead: dict[tuple[str, str, bytes], Floats | None] = {}
         self.queries: QueryVectors | None = None
 
     def retry(self, *, at_once: bool = False) -> None:
@@ -360,9 +343,27 @@ class CurrentEmbedder:
         for namespace, own in by_namespace.items():
             self._store.expect_vectors(namespace, partial(_addresses, own))
 
+    @contextmanager
+    def before(self, memories: Sequence[Memory]) -> Iterator[None]:
+        """Embed memories that will be written in the block before it begins."""
+        meaning, namespaces = self.meaning(), [memory.namespace for memory in memories]
+        embedded = meaning.documents([embedded_text(memory) for memory in memories], namespaces)
+        name = "" if meaning.embedder is None else meaning.embedder.name
+        ahead = {
+            (name, namespace, digest): rows
+            for namespace, (digest, rows) in zip(namespaces, embedded, strict=True)
+        }
+        self._ahead.update(ahead)
+        try:
+            yield
+        finally:
+            for key in ahead:
+                # Of two that wrote the same text at the same time, the first has taken it away.
+                self._ahead.pop(key, None)
+
     def meaning(self) -> Embedding:
         """Return what embeds, as of now."""
-        return Embedding(self.embedder, self._store, self.unavailable, self.queries)
+        return Embedding(self.embedder, self._store, self.unavailable, self.queries, self._ahead)
 
 
 DIMENSION: Final = "embedder_dimension"

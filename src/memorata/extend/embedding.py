@@ -33,7 +33,6 @@ from memorata.embed.vectors import (
     unit_means,
     unit_rows,
     well_formed,
-    with_progress,
 )
 from memorata.rank.soft_lexical import token_weights
 from memorata.text.language import language_code
@@ -88,6 +87,5 @@ __all__ = [
     "unit_means",
     "unit_rows",
     "well_formed",
-    "with_progress",
     "without_secrets",
 ]

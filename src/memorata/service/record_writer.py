@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.engine.embedding import Embedding, embedded_before
+from memorata.engine.embedding import embedded_before
 from memorata.model import checks
 from memorata.model.checks import namespace as checked_namespace
 from memorata.model.entity import Entity, Relation, relation_type
@@ -210,8 +210,7 @@ class RecordWriter:
         if self._batch is None or not memories:
             return len(add())
         # Embedded before the transaction, so that no other writer waits for it.
-        meaning = Embedding(self._engine.embedder, self._engine.store)
-        with embedded_before(meaning, memories), self._engine.store.together():
+        with embedded_before(self._engine, memories), self._engine.store.together():
             added = add()
             self._engine.admin.transfer.imports.note(self._id(), self._batch, added)
         return len(added)

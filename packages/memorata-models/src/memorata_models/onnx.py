@@ -48,7 +48,6 @@ from memorata.extend.embedding import (
     length_sorted,
     read_checked,
     well_formed,
-    with_progress,
 )
 from memorata.extend.errors import EmbedderError, InvalidArgument, ModelCorrupt
 from memorata.extend.model import FloatArray, IntArray, checks
@@ -127,10 +126,10 @@ class OnnxSession:
             return self._run(rows, None if types is None else [types[index] for index in batch])
 
         if len(batches) == 1 or self._threads == 1:
-            parts = list(with_progress(map(run, batches), len(ids)))
+            parts = list(map(run, batches))
         else:
             with ThreadPoolExecutor(self._threads) as pool:
-                parts = list(with_progress(pool.map(run, batches), len(ids)))
+                parts = list(pool.map(run, batches))
         rows = np.empty((len(ids), parts[0].shape[1]), dtype=np.float32)
         for batch, part in zip(batches, parts, strict=True):
             rows[batch] = part
