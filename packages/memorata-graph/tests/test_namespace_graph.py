@@ -129,7 +129,6 @@ ACTS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(ACTS)
 def test_the_graph_as_of_a_moment_is_the_one_there_was_then(acts: list[tuple[str, str, str, int]]) -> None:
     hours = iter(range(100))
@@ -264,7 +263,7 @@ def do(memory: Engine, ids: list[str], step: tuple[Any, ...]) -> None:
         memory.store.entities.describe("default", given[0], aliases=given[1])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.lists(STEPS, max_size=25))
 def test_catching_up_gives_what_building_anew_gives(steps: list[tuple[Any, ...]]) -> None:
     with opened() as memory:

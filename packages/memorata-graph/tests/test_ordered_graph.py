@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.profile import chosen
 
 import memorata
 from memorata import Engine
@@ -21,7 +22,7 @@ def graphs_of(memory: Engine) -> Graphs:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(chosen(2, 8)))
 def test_a_graph_that_was_kept_is_ordered_as_one_that_is_built_anew(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     path, now = tmp_path / "m.db", NOW
@@ -64,7 +65,7 @@ def scores(memory: Engine, recipe: str, question: str) -> list[tuple[str, str, s
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(chosen(2, 8)))
 @pytest.mark.parametrize("recipe", ["memento", "semstreams"])
 def test_a_leg_over_a_graph_that_was_kept_finds_what_it_finds_in_one_built_anew(
     recipe: str, seed: int, tmp_path: Path

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import memorata
@@ -158,7 +158,6 @@ def as_fields(said: memorata.Memory) -> dict[str, Any]:
     return {name: getattr(said, name) for name in said.__dataclass_fields__}
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.tuples(st.floats(-90, 90), st.floats(-180, 180), st.booleans()), max_size=12),
     st.floats(-90, 90),

@@ -6,7 +6,7 @@ from math import copysign
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import memorata
@@ -79,7 +79,6 @@ def test_what_is_changed_is_found_by_its_new_words_and_times(memory: Engine) -> 
     assert memory.admin.check() == []
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 299), st.sets(st.sampled_from("abcdefgh"), max_size=4)), max_size=8))
 def test_the_index_says_what_a_new_one_would(changes: list[tuple[int, set[str]]]) -> None:
     with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:

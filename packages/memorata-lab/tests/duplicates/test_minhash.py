@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memorata.extend.errors import InvalidArgument
@@ -270,7 +270,6 @@ def test_another_seed_is_another_order() -> None:
         ShingleSigner(seed=2**64).sign(TEXTS, 4)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.text(max_size=12), max_size=6), st.integers(1, 5))
 def test_the_hashes_are_those_of_the_shingles(texts: list[str], size: int) -> None:
     hashes, firsts, owners = shingle_hashes(texts, size)
