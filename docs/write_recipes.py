@@ -14,7 +14,8 @@ PICTURES = Path(__file__).parent / "images" / "recipes"
 HEAD = """# Recipes and their parameters
 
 A recipe is data: which legs, fusion, re-ranking, gate and diversity a recall uses. This page is written by
-`python docs/write_recipes.py` from `engine/recipes.py` and `engine/recipes.toml`; a test compares the two.
+`python docs/write_recipes.py` from `engine/recipes.py` and two files `recipes.toml`; a test compares the two.
+Those from `memento` on are published by others, and come with `packages/memorata-lab`.
 
 A parameter is reached by its name everywhere: `recall(…, recipe={"vector_weight": 0.7})` in Python,
 `--set vector_weight=0.7` on the command line, `"parameters": {"vector_weight": 0.7}` over HTTP, a control on

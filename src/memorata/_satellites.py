@@ -40,6 +40,12 @@ OPENED: Final[Mapping[str, Mapping[str, str]]] = {
 LEGS: Final[Mapping[str, str]] = dict.fromkeys(("walk", "paths", "communities"), "memorata-graph")
 """By leg, the distribution that adds it."""
 
+RECIPES: Final[Mapping[str, str]] = dict.fromkeys(
+    ("memento", "memini", "openvault", "haia", "four_factor", "semstreams",
+     "azure", "elastic", "pinecone", "adaptive"), "memorata-lab"
+)  # fmt: skip
+"""By recipe, the distribution that adds it."""
+
 
 def declared(kind: str) -> dict[str, EntryPoint]:
     """Return what installed satellites add of a kind, by name, not loaded yet.

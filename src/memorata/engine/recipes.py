@@ -7,15 +7,17 @@ tuner and the web page are generated from this file.
 # Annotations are evaluated with the class: as texts they would be read and compiled one by one, in 3 ms.
 import math
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Self
 
 from memorata._frozen import frozen
+from memorata._satellites import RECIPES as MISSING
+from memorata._satellites import loaded, missing
 from memorata.embed.port import carried
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
@@ -533,21 +535,45 @@ NEEDS: Final[Mapping[str, tuple[Need, ...]]] = MappingProxyType(_needs())
 """The needs of each parameter that does not act in every recipe."""
 
 
-_SHIPPED: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+class ShippedRecipes(Mapping[str, Recipe]):
+    """Recipes by name: those of the core, and, once another name or all are asked for, those of satellites.
+
+    Examples
+    --------
+    >>> RECIPES["fast"].vector_pool, "mine" in RECIPES
+    (50, False)
+    """
+
+    def __init__(self, data: Mapping[str, Mapping[str, Any]]) -> None:
+        self._data = data
+        self._own = {name: Recipe(name=name, **self._whole(name)) for name in data}
+
+    def __getitem__(self, name: str) -> Recipe:
+        if name in self._own:
+            return self._own[name]
+        if name in MISSING and name not in self._all:
+            raise missing(f"the recipe {name}", MISSING[name])
+        return self._all[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @cached_property
+    def _all(self) -> Mapping[str, Recipe]:
+        added = (each.items() for each in loaded("recipes"))
+        return {**self._own, **{name: Recipe(name=name, **data) for items in added for name, data in items}}
+
+    def _whole(self, name: str) -> dict[str, Any]:
+        """Return what a recipe sets, with what the recipe sets that it is like."""
+        own = dict(self._data[name])
+        like = own.pop("like", None)
+        return own if like is None else self._whole(like) | own
 
 
-def _data(name: str) -> dict[str, Any]:
-    """Return what a shipped recipe sets, with what the recipe sets that it is like."""
-    own = dict(_SHIPPED[name])
-    like = own.pop("like", None)
-    return own if like is None else _data(like) | own
-
-
-RECIPES: Final[Mapping[str, Recipe]] = MappingProxyType(
-    {name: Recipe(name=name, **_data(name)) for name in _SHIPPED}
-)
+RECIPES: Final = ShippedRecipes(tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")))
 """The shipped recipes by name."""
 
 

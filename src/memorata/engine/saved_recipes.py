@@ -190,10 +190,10 @@ class Recipes:
         if namespace not in self._used:
             versions = self._store.saved_settings.list(namespace, IN_USE)
             name = versions[0].data["recipe"] if versions else None
-            exists = name in RECIPES or (
-                name is not None and self._store.saved_settings.list(namespace, RECIPE, name)
+            found = name is not None and (
+                name in RECIPES or self._store.saved_settings.list(namespace, RECIPE, name)
             )
-            self._used[namespace] = self._named(namespace, name) if name is not None and exists else None
+            self._used[namespace] = self._named(namespace, name) if name is not None and found else None
         return self._used[namespace]
 
     def _refresh(self, namespace: str) -> None:

@@ -17,6 +17,7 @@ group                    value of an entry point
                          candidates, which returns more candidates
 ``memorata.stores``      by the scheme of an address, a function of it and `StoreOptions` that opens a store
 ``memorata.routes``      a router of FastAPI, for the server
+``memorata.recipes``     a mapping of names of recipes to what each sets
 ``memorata.pages``       a module with `ROUTES` and `PAGES`, beside ``templates`` and ``static``, for the page
 ``memorata.tools``       a sequence of tools for agents, for the MCP server
 ``memorata.tool_sets``   by name, a module with `TOOLS` and `INSTRUCTIONS`, served in place of all other tools

@@ -1,8 +1,12 @@
+import importlib.metadata
+
 import pytest
 
 import memorata
 from memorata.engine import RECIPES, recipe
+from memorata.engine.recipes import ShippedRecipes
 from memorata.model import InvalidArgument
+from memorata.model.errors import MissingExtra
 
 
 def test_ours_and_the_published_ones_are_there() -> None:
@@ -40,3 +44,14 @@ def test_a_threshold_is_carried_over_to_the_embedder_in_use_and_can_be_had_liter
         assert literal.hits == ()
         assert literal.rejected is not None
         assert [missed.least for missed in literal.rejected.missed] == [0.75]
+
+
+def test_a_published_recipe_without_its_satellite_names_the_line_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **chosen: ())
+    alone = ShippedRecipes({"ours": {"doc": "Ours."}, "alike": {"like": "ours", "k1": 1.0}})
+    assert list(alone) == ["ours", "alike"]
+    assert (alone["alike"].doc, alone["alike"].k1, "theirs" in alone) == ("Ours.", 1.0, False)
+    with pytest.raises(MissingExtra, match=r"the recipe haia needs .*: pip install . packages/memorata-lab"):
+        alone["haia"]
