@@ -48,12 +48,10 @@ SHOWN: Final = 10
 """How many hits the timed recall returns: as many as a recall does by default."""
 UNDATED: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """When documents without a time are dated, so that every run is the same."""
-_PACKAGES: Final = ("model", "text", "rank", "graph", "geo", "dedupe", "embed", "index", "store", "engine")
+_PACKAGES: Final = ("model", "lang", "text", "rank", "dedupe", "embed", "index", "store", "engine")
 _MODULES: Final = ("dataset", "files", "runner", "datasets/**/*")
-_SOURCES: Final = (
-    *(f"{package}/**/*.{kind}" for package in _PACKAGES for kind in ("py", "toml")),
-    *(f"evaluate/{module}.py" for module in _MODULES),
-)
+_SOURCES: Final = tuple(f"{package}/**/*.{kind}" for package in _PACKAGES for kind in ("py", "toml"))
+_OWN_SOURCES: Final = ("recipes.toml", *(f"evaluate/{module}.py" for module in _MODULES))
 """What a ranking depends on; how it is scored and shown afterwards is not part of it."""
 
 
@@ -168,10 +166,10 @@ def file_name(header: RunHeader) -> str:
 @lru_cache(maxsize=1)
 def code_version() -> str:
     """Return the version, and a hash of what a ranking depends on: that changes between releases, too."""
-    root = Path(memorata.__file__).parent
+    core, lab = Path(memorata.__file__).parent, Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for pattern in _SOURCES:
-        for path in sorted(root.glob(pattern)):
+    for root, patterns in ((core, _SOURCES), (lab, _OWN_SOURCES)):
+        for path in sorted(path for pattern in patterns for path in root.glob(pattern)):
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return f"{__version__}+{digest.hexdigest()[:12]}"
 
