@@ -2,13 +2,11 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 import memorata
 from memorata_graph import Graph
-from memorata_graph.groups import Partitioning, Structure, written
-from memorata_graph.namespace_graph import NamespaceGraph
+from memorata_graph.namespace_graph import Graphs
 from memorata_graph.results import FoundPath, PathStep
+from memorata_graph.summaries import Partitioning, written
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 
@@ -18,26 +16,19 @@ def test_an_empty_graph_has_an_empty_structure() -> None:
         assert Graph(memory).communities().groups == ()
 
 
-def test_the_most_central_come_first_and_the_work_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[int] = []
-
-    def counted(known: NamespaceGraph, how: Partitioning) -> Structure:
-        made.append(how.seed)
-        return whole(known, how)
-
-    whole = Structure.of
-    monkeypatch.setattr(Structure, "of", counted)
+def test_the_most_central_come_first_and_the_work_is_done_once() -> None:
     with memorata.open(":memory:", embedder=None, clock=lambda: NOW, config={"extractor": None}) as memory:
         hub = memory.remember("tea with all", entities=["Anna", "Ben", "Cyd", "Dora"])
-        groups = [Graph(memory).communities(level=level).groups for level in range(3)]
-        assert made == [0]
-        (group,) = groups[2]
+        (group,) = Graph(memory).communities(level=2).groups
         assert group.memories == (hub.id,)
         assert group.entities == ("Anna", "Ben", "Cyd", "Dora")
-        assert Graph(memory).communities(seed=7).level == 0
+        graphs = memory.runtime.part(Graphs)
+        known = graphs.at("default", NOW)
+        levels = Partitioning().levels_of(known)
+        assert Partitioning().levels_of(known) is levels
+        assert Partitioning(seed=7).levels_of(known) is not levels
         memory.remember("more tea", entities=["Dora"])
-        Graph(memory).communities(seed=7)
-        assert made == [0, 7, 7]
+        assert Partitioning().levels_of(graphs.at("default", NOW)) is not levels
 
 
 def about(memory: memorata.Engine, namespace: str) -> list[tuple[str, ...]]:

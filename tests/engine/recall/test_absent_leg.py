@@ -10,7 +10,7 @@ import memorata
 with memorata.open(":memory:", embedder="lexical") as memory:
     memory.remember("Anna drinks tea", entities=["Anna"])
     print(len(memory.recall("tea", recipe="balanced")))
-    memory.recall("tea", recipe="memento")
+    memory.recall("tea", recipe={"graph": "walk"})
 """
 
 

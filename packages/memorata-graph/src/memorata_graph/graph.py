@@ -15,17 +15,8 @@ from memorata.extend.graph import BM25, NOWHERE, LexicalQuery, Runtime, haversin
 from memorata.extend.model import FloatArray, IntArray, Memory, Place, checks
 from memorata_graph.adjacency import Adjacency
 from memorata_graph.cells import cell_height, cell_name, cells_of
-from memorata_graph.communities import balanced
+from memorata_graph.communities import Level, balanced
 from memorata_graph.entities import Entities
-from memorata_graph.groups import (
-    LEVELS,
-    METHODS,
-    Partitioning,
-    Selection,
-    structure_of,
-    summarised_by_statistics,
-    written_by,
-)
 from memorata_graph.lookup import Look, looked
 from memorata_graph.namespace_graph import NamespaceGraph
 from memorata_graph.pagerank import pagerank
@@ -33,14 +24,25 @@ from memorata_graph.paths import Path, find_paths, shortest_path
 from memorata_graph.results import (
     Communities,
     FoundPath,
+    Group,
     Hub,
     Nearby,
     NearbyEntity,
     Paths,
     PathStep,
     PlaceCell,
+    Summary,
 )
-from memorata_graph.summaries import Summary
+from memorata_graph.summaries import (
+    LEVELS,
+    METHODS,
+    Members,
+    Partitioning,
+    groups_of,
+    members_of,
+    summaries,
+    written_by,
+)
 
 if TYPE_CHECKING:
     from memorata import Engine
@@ -208,32 +210,44 @@ class Graph:
             More of it makes smaller communities.
         """
         checks.one_of("method", method, METHODS)
-        count = checks.whole("levels", levels, 1) if method == "propagation" else 1
-        if checks.whole("level", level) >= count:
-            raise InvalidArgument("level", level, f"a whole number from 0 to {count - 1}")
+        most = checks.whole("levels", levels, 1) if method == "propagation" else 1
+        if checks.whole("level", level) >= most:
+            raise InvalidArgument("level", level, f"a whole number from 0 to {most - 1}")
         rounds = 100 if method == "propagation" else 2
         if iterations is not None:
             rounds = checks.whole("iterations", iterations)
         checks.at_least("resolution", resolution, 0)
-        partitioning = Partitioning(method, count, rounds, resolution, checks.whole("seed", seed))
+        partitioning = Partitioning(method, most, rounds, resolution, checks.whole("seed", seed))
         checks.whole("limit", limit)
 
-        def select(look: Look) -> Selection:
-            return Selection.of(structure_of(look.graph(), partitioning), level, limit, look.view, look.shows)
+        def select(look: Look) -> tuple[Level, int, list[Members]]:
+            graph = look.graph()
+            found = partitioning.levels_of(graph)[level]
+            visible = np.ones(graph.graph.nodes, np.bool_)
+            visible[: graph.memories.size] = look.shows(look.view.records(graph.memories))
+            groups = groups_of(found, visible)
+            groups.sort(key=lambda members: (-members.size, int(members[0])))
+            return found, len(groups), [members_of(graph, group, look.view) for group in groups[:limit]]
 
         def frequencies_of(terms: list[str]) -> tuple[int, dict[str, int]]:
             return looked(self._runtime, namespace, lambda look: look.view.document_frequencies(terms), as_of)
 
-        selection = looked(self._runtime, namespace, select, as_of)
+        found, count, largest = looked(self._runtime, namespace, select, as_of)
         kept = self._kept
         for cache in (kept.by_statistics, kept.by_model):
             if len(cache) >= _MAX_SUMMARIES:
                 cache.clear()
-        groups = summarised_by_statistics(
-            selection, self._runtime.terms_of, frequencies_of, kept.by_statistics, method
+        groups = tuple(
+            Group(tuple(memory.id for memory in members.memories), tuple(members.entities), summary)
+            for members, summary in zip(
+                largest,
+                summaries(largest, self._runtime.terms_of, frequencies_of, kept.by_statistics),
+                strict=True,
+            )
         )
+        result = Communities(level, count, found.modularity, found.converged, groups, method)
         # The statistics are there by now, whatever becomes of the model.
-        return groups if self._writer is None else written_by(groups, selection, self._writer, kept.by_model)
+        return result if self._writer is None else written_by(result, largest, self._writer, kept.by_model)
 
     def partitions(
         self,
@@ -263,7 +277,7 @@ class Graph:
 
         def answer(look: Look) -> tuple[tuple[str, ...], ...]:
             graph = look.graph()
-            communities = structure_of(graph, Partitioning(seed=seed)).levels[level].labels
+            communities = Partitioning(seed=seed).levels_of(graph)[level].labels
             records = look.view.records()
             shown = np.flatnonzero(look.shows(records))
             labels = -1 - np.arange(records.size)

@@ -18,10 +18,10 @@ from memorata.extend.recall import (
     Recipe,
     not_excluded,
 )
-from memorata_graph.groups import summaries
 from memorata_graph.namespace_graph import Graphs, NamespaceGraph
 from memorata_graph.pagerank import local_push, personalised_pagerank, seed_weights
 from memorata_graph.paths import Path, find_paths
+from memorata_graph.summaries import Partitioning, groups_of, members_of, summaries
 
 
 def leg_detail(notes: Mapping[int, Mapping[str, float]]) -> Callable[[IntArray], Combination]:
@@ -325,13 +325,21 @@ def points(terms: set[str], words: set[str], keywords: tuple[str, ...], names: f
 
 
 def _groups(graph: NamespaceGraph, view: NamespaceIndex, terms_of: Callable[[Memory], Terms]) -> list[_Group]:
+    """Return every community of the finest level that has memories."""
+    visible = np.ones(graph.graph.nodes, np.bool_)
+    visible[: graph.memories.size] = np.isin(graph.memories, view.without(graph.memories, ()))
+    groups = groups_of(Partitioning().levels_of(graph)[0], visible)
+    groups = [group for group in groups if group[0] < graph.memories.size]
+    largest = [members_of(graph, group, view) for group in groups]
     return [
         _Group(
-            slots,
+            graph.memories[group[group < graph.memories.size]],
             summary.terms,
             frozenset(word for name in summary.entities for word in folded(name).split()),
         )
-        for slots, summary in summaries(graph, view, terms_of)
+        for group, summary in zip(
+            groups, summaries(largest, terms_of, view.document_frequencies), strict=True
+        )
     ]
 
 

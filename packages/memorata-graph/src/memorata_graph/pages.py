@@ -25,8 +25,8 @@ from memorata.extend.errors import InvalidArgument
 from memorata.extend.graph import MENTIONS, NEXT, SUPERSEDES
 from memorata.extend.model import checks, folded
 from memorata_graph.graph import Graph
-from memorata_graph.groups import LEVELS, METHODS
 from memorata_graph.results import FoundPath, Group, Nearby, Paths
+from memorata_graph.summaries import LEVELS, METHODS
 from memorata_graph.timeline_page import timeline
 from memorata_server.web import forms
 from memorata_server.web.context import PageContext, PageRoute, counted, excerpt

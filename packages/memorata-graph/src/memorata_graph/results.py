@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from datetime import datetime
 
 from memorata.extend import frozen
 from memorata.extend.graph import Entity
 from memorata.extend.model import Memory
-from memorata_graph.summaries import Summary
 
 
 @frozen
@@ -96,6 +96,28 @@ class PlaceCell:
     lat: float
     lon: float
     memories: tuple[str, ...]
+
+
+@frozen
+class Summary:
+    """What a community is about.
+
+    - `key`: the hash of its members.
+    - `text`: one or a few sentences for people.
+    - `terms`, `entities`: its keywords, and the names in it of the highest PageRank.
+    - `since`, `until`: of the times of its memories.
+    - `representative`: the id of the memory that is most like the whole; None when there is none.
+    """
+
+    key: str
+    text: str
+    terms: tuple[str, ...]
+    entities: tuple[str, ...]
+    memory_count: int
+    entity_count: int
+    since: datetime | None
+    until: datetime | None
+    representative: str | None
 
 
 @frozen
