@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import memorata
+from memorata.engine.admin import Admin
 from memorata.engine.engine import Engine
 from memorata.model.errors import InvalidArgument, MemorataError
 
@@ -18,9 +19,10 @@ ODD: tuple[Any, ...] = (
     *(2**63, 10**30, -(2**63), float("nan"), 1e308, -0.0, True, None),
     *(np.array([1, 2]), np.array(3), {"a": np.array([1])}, [[1]], range(3), {"a"}, object()),
 )
-OBJECTS = {"clock", "progress", "write", "damaged"}
+OBJECTS = {"clock", "write", "damaged"}
 """Functions that a caller passes."""
-FILES = {"backup", "copy"}
+FILES = {"backup"}
+INNER = {"runtime", "recall_log", "dedupe_mode", "recipe"}
 DETAILS = (
     *("key", "category", "tags", "entities", "source", "metadata", "tier", "confidence", "importance"),
     *("valid_from", "happened_at", "expires_at", "place", "id", "supersedes", "unknown"),
@@ -28,11 +30,19 @@ DETAILS = (
 
 
 def verbs(engine: Engine) -> Iterator[tuple[str, Callable[..., Any]]]:
-    facets = ("duplicates", "feedback", "recipes", "lifecycle", "transfer", "admin", "namespaces")
-    for owner in (engine, *(getattr(engine, facet) for facet in facets)):
+    for owner in facets(engine):
         for name, _ in inspect.getmembers(type(owner), inspect.isfunction):
             if not name.startswith("_") and name not in FILES:
                 yield f"{type(owner).__name__}.{name}", getattr(owner, name)
+
+
+def facets(owner: Any) -> Iterator[Any]:
+    """Yield an engine, its facets, and theirs."""
+    yield owner
+    for name, value in inspect.getmembers(owner) if isinstance(owner, Engine | Admin) else ():
+        is_facet = type(value).__module__.startswith("memorata.engine.") and not isinstance(value, Engine)
+        if is_facet and not name.startswith("_") and name not in INNER:
+            yield from facets(value)
 
 
 def calls(verb: Callable[..., Any], id: str) -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
@@ -82,6 +92,8 @@ def test_every_verb_answers_odd_arguments_or_refuses_them_with_a_typed_error() -
             for odd in ODD:
                 written = {detail: odd}
                 found += untyped(f"remember({written!r:.60})", lambda: engine.remember("Rain.", **written))  # noqa: B023
+                if detail != "key":
+                    found += untyped(f"put({written!r:.60})", lambda: engine.put("rain", "Rain.", **written))  # noqa: B023
         assert found == []
 
 
@@ -91,9 +103,19 @@ def test_more_items_than_fit_are_refused_and_not_collected(many: Any) -> None:
         engine.remember("Anna likes tea.", tags=many)
 
 
+def test_a_range_is_no_vector_that_fits() -> None:
+    with (
+        memorata.open(":memory:", embedder="lexical") as engine,
+        pytest.raises(InvalidArgument, match="vector"),
+    ):
+        engine.remember("Anna likes tea.", vector=range(10**12))
+
+
 def test_at_the_end_of_time_everything_works() -> None:
     last = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
     with memorata.open(":memory:", embedder="lexical", clock=lambda: last) as engine:
         engine.remember("Anna comes tomorrow.")
         assert engine.recall("who comes tomorrow, or next year?").hits
+        engine.admin.lifecycle.maintain()
+        assert engine.briefing().items
         assert engine.admin.check() == []

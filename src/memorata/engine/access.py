@@ -190,7 +190,7 @@ class ApiKeys:
             if self.required:
                 raise NotAdmitted("a key is needed: send it as Authorization: Bearer mem_…")
             return LOCAL
-        shape = _TOKEN.fullmatch(token)
+        shape = _TOKEN.fullmatch(checks.text("token", token))
         key = None if shape is None else self._key(shape[1])
         same = hmac.compare_digest(_digest(token), _NO_DIGEST if key is None else key.digest)
         if key is None or not same or not key.holds_at(self._clock()):
@@ -204,7 +204,7 @@ class ApiKeys:
         """Return the access of a token if its key is cached; None if the store has to be read."""
         if token is None:
             return None if self.required else LOCAL
-        shape = _TOKEN.fullmatch(token)
+        shape = _TOKEN.fullmatch(checks.text("token", token))
         _, until = self._seen.get("" if shape is None else shape[1], (None, 0.0))
         # A tick of margin, so that the key is not looked up here after all.
         return self.authenticate(token) if self._ticks() < until - _MARGIN_SECONDS else None
@@ -301,6 +301,8 @@ class Idempotency:
         path, now = self._runtime.path(namespace), self._runtime.clock()
         checks.flag("apart", apart)
         checks.flag("log_first", log_first)
+        checks.function("work", work)
+        checks.writable("caller", caller)
 
         def reply_once() -> IdempotentReply:
             reply = self._store.replies.find(caller, key)

@@ -260,6 +260,7 @@ class Admin:
         if limit is not None:
             checks.whole("limit", limit)
         checks.whole("batch", batch, 1)
+        checks.function("progress", progress)
         name = self._embedding.required().name
         began = perf_counter()
         with self._runtime.leases.hold(WORK) as lease:
@@ -308,6 +309,7 @@ class Admin:
             Another is doing it, or has taken it over. What was done before stays done.
         """
         checks.flag("keep_old", keep_old)
+        checks.function("progress", progress)
         if checks.flag("dry_run", dry_run):
             return self._estimate()
         embedder = self._embedding.required()

@@ -93,6 +93,7 @@ class DuplicateGroups:
         search = DuplicateSearch(
             self._duplicate_threshold(), strategy, checks.flag("paraphrases", paraphrases)
         )
+        checks.function("progress", progress)
         hidden = {mark.memory_id for mark in self._store.hidden(path)}
         current = [
             memory
@@ -136,6 +137,7 @@ class DuplicateGroups:
         from memorata.engine.duplicate_search import DuplicateGroup
 
         checks.one_of("strategy", strategy, list(STRATEGIES))
+        checks.function("progress", progress)
         if not isinstance(groups, Sequence) or not all(isinstance(group, DuplicateGroup) for group in groups):
             raise InvalidArgument("groups", groups, "groups that duplicates.find found")
         path = self._runtime.path(namespace)

@@ -236,6 +236,7 @@ class Engine:
             As in `remember`; None for ``"exact"`` (unless the engine's is ``"off"``), which costs next to
             nothing: `duplicates.find` is there for the rest.
         """
+        checks.function("progress", progress)
         off = checks.flag("verbatim", verbatim) or self.dedupe_mode is DedupeMode.OFF
         mode = DedupeMode.OFF if off else DedupeMode.EXACT
         if duplicates is not None:
@@ -544,7 +545,7 @@ class Engine:
         path, selection = self.runtime.path(namespace), selected(ids, filter)
         if dry_run or not isinstance(selection, Sequence):
             selection = matching(self.store, path, selection, hidden=True)
-        erased = map(folded, checks.texts("names", tuple(names)))
+        erased = map(folded, checks.writable_texts("names", names))
         return tuple(self._purge.memories(path, selection, erased, dry_run=dry_run))
 
     @property

@@ -134,6 +134,7 @@ class Lifecycle:
             Another has taken it over; what was done until then stays.
         """
         checks.flag("dry_run", dry_run)
+        checks.function("progress", progress)
         path = self._runtime.path(namespace)
         if dry_run:
             return self._maintained(path, writer, progress, dry_run=True)

@@ -153,6 +153,8 @@ class Transfer:
             The target is this store, or reads words in another way.
         """
         source, embedder = self._store, self._embedding.embedder
+        checks.instance("target", target, Store)
+        checks.function("progress", progress)
         if _same_database(source, target):
             raise InvalidArgument("target", target.path, "another database than the one to copy")
         _agree(source, target)

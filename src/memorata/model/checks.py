@@ -142,6 +142,12 @@ def instance(argument: str, value: object, kind: type[_Kind]) -> _Kind:
     return value
 
 
+def function(argument: str, value: object) -> None:
+    """Refuse what cannot be called."""
+    if not callable(value):
+        raise InvalidArgument(argument, value, "a function")
+
+
 def one_of(argument: str, value: object, choices: Sequence[str]) -> str:
     """Return one of the named `choices`."""
     if not isinstance(value, str) or value not in choices:
@@ -381,7 +387,7 @@ def _float64(argument: str, values: object, expected: str) -> FloatArray:
         raise InvalidArgument(argument, values, expected)
     try:
         array = np.asarray(values)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, MemoryError) as error:
         raise InvalidArgument(argument, values, expected) from error
     if array.dtype.kind not in "fiu" and array.size:
         raise InvalidArgument(argument, values, expected)

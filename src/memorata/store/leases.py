@@ -12,17 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.model.errors import LeaseLost
 from memorata.store.database import Session
 from memorata.store.facets import Facet, reads, writes
-from memorata.store.rows import moment
+from memorata.store.rows import microseconds, moment
 
 EVERYWHERE: Final = "*"
 """The namespace of work on the memories of all namespaces."""
+_LAST: Final = microseconds(datetime.max.replace(tzinfo=UTC))
 _LEASE: Final = "kind, namespace, holder, number, until"
 
 
@@ -64,7 +65,7 @@ class LeaseStore(Facet):
         added = session.execute(
             "INSERT INTO leases (namespace, kind, holder, until) VALUES (?, ?, ?, ?) "
             f"ON CONFLICT (namespace, kind) DO NOTHING RETURNING {_LEASE}",
-            (scope, kind, holder, clock + round(seconds * 1_000_000)),
+            (scope, kind, holder, _end(clock, seconds)),
         ).fetchone()
         return None if added is None else _lease(added)
 
@@ -107,7 +108,7 @@ def _current(session: Session, namespace: str, kind: str) -> int | None:
 
 
 def _renewed(session: Session, lease: Lease, seconds: float, now: datetime) -> Lease:
-    until = session.dialect.clock(session, now) + round(seconds * 1_000_000)
+    until = _end(session.dialect.clock(session, now), seconds)
     row = session.execute(
         f"UPDATE leases SET until = ? WHERE namespace = ? AND number = ? RETURNING {_LEASE}",
         (until, _scope(session, lease.namespace), lease.number),
@@ -115,6 +116,11 @@ def _renewed(session: Session, lease: Lease, seconds: float, now: datetime) -> L
     if row is None:
         raise LeaseLost(lease.kind, lease.namespace, lease.holder)
     return _lease(row)
+
+
+def _end(clock: int, seconds: float) -> int:
+    """Return when a lease ends, within the calendar."""
+    return min(clock + round(seconds * 1_000_000), _LAST)
 
 
 def _lease(row: tuple[Any, ...]) -> Lease:

@@ -294,6 +294,8 @@ _KEY_FAMILY: Final = "0d0f4a64-7d2b-5c1e-9a53-6c1d4f5b7e21"
 _VERSIONS_PER_QUERY: Final = 64
 """Versions that are looked up at once; purged ones may leave gaps, and fewer in a row than this."""
 _MAX_ATTEMPTS: Final = 100
+_OF_VERSIONS: Final = frozenset({"id", "supersedes", "duplicates"})
+"""What the version of a key decides."""
 
 ExistingIds = Callable[[list[str]], set[str]]
 """Which of some ids are taken."""
@@ -361,7 +363,12 @@ class MemoryKeys:
     def put(self, key: str, content: str, details: dict[str, Any]) -> Memory:
         """Write a version of a key; the same content again is none, and changes the given details only."""
         checked_key(key)
-        metadata = dict(details.pop("metadata", None) or {})
+        for name in _OF_VERSIONS.intersection(details):
+            raise InvalidArgument("details", name, "a field that `put` does not fill itself")
+        stated = details.pop("metadata", None)
+        if stated is not None and not isinstance(stated, Mapping):
+            raise InvalidArgument("metadata", stated, "a mapping that JSON can hold")
+        metadata = dict(stated or {})
         for _ in range(_MAX_ATTEMPTS):
             last = latest_version(key, self._existing_ids)
             current = None if last < 0 else self._visible(version_id(key, last))

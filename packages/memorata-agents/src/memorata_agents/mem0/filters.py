@@ -50,6 +50,8 @@ def both(parts: Iterable[Json]) -> Json:
 
 def entity_id(name: str, value: object) -> str:
     """Return the id of a user, an agent, a run or an app as a text without white space, or raise."""
+    if isinstance(value, bool) or not isinstance(value, str | int | None):
+        raise ValueError(f"Invalid {name}: must be a text or a whole number, got {value!r}")
     words = [] if value is None else str(value).split()
     if not words:
         raise ValueError(f"Invalid {name}: cannot be empty or whitespace-only, got {value!r}")
