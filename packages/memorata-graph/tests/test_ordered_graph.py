@@ -57,18 +57,17 @@ def test_a_graph_that_was_kept_is_ordered_as_one_that_is_built_anew(seed: int, t
     )
 
 
-def scores(memory: Engine, recipe: str, question: str) -> list[tuple[str, str, str]]:
-    found = memory.recall(
-        question, recipe={"base": recipe, "least_similarity": 0.0}, limit=100, when=When(now=NOW)
-    )
+def scores(memory: Engine, leg: str, question: str) -> list[tuple[str, str, str]]:
+    recipe = {"graph": leg, "graph_weight": 0.5, "least_similarity": 0.0}
+    found = memory.recall(question, recipe=recipe, limit=100, when=When(now=NOW))
     return [(hit.memory.id, hit.score.hex(), str(hit.explanation)) for hit in found]
 
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("seed", range(chosen(2, 8)))
-@pytest.mark.parametrize("recipe", ["memento", "semstreams"])
+@pytest.mark.parametrize("leg", ["walk", "paths", "communities"])
 def test_a_leg_over_a_graph_that_was_kept_finds_what_it_finds_in_one_built_anew(
-    recipe: str, seed: int, tmp_path: Path
+    leg: str, seed: int, tmp_path: Path
 ) -> None:
     chance = random.Random(seed)
     path = tmp_path / "m.db"
@@ -84,11 +83,11 @@ def test_a_leg_over_a_graph_that_was_kept_finds_what_it_finds_in_one_built_anew(
             else:
                 memory.update(chance.choice(ids), importance=chance.random())
             if chance.random() < 0.3:
-                memory.recall("tea", recipe=recipe, when=When(now=NOW))
+                memory.recall("tea", recipe={"graph": leg}, when=When(now=NOW))
         asked = [f"{name} had tea in the garden" for name in PEOPLE]
-        kept = [scores(memory, recipe, question) for question in asked]
+        kept = [scores(memory, leg, question) for question in asked]
     with memorata.open(path, embedder="lexical", clock=lambda: NOW, config={"extractor": None}) as another:
-        assert [scores(another, recipe, question) for question in asked] == kept
+        assert [scores(another, leg, question) for question in asked] == kept
     assert sum(map(len, kept)) > len(PEOPLE)
 
 
@@ -115,9 +114,9 @@ def test_a_longer_name_that_nobody_mentions_any_more_does_not_hide_the_shorter(t
     with memorata.open(path, embedder="lexical", clock=lambda: NOW, config={"extractor": None}) as memory:
         memory.remember("The boat is blue", id="boat", entities=["Anna"])
         memory.remember("The cat is grey", id="cat", entities=["Anna Long"])
-        scores(memory, "semstreams", "Anna Long")
+        scores(memory, "paths", "Anna Long")
         memory.forget("cat")
-        kept = scores(memory, "semstreams", "Anna Long")
+        kept = scores(memory, "paths", "Anna Long")
     assert "boat" in [id_ for id_, _, _ in kept]
     with memorata.open(path, embedder="lexical", clock=lambda: NOW, config={"extractor": None}) as another:
-        assert scores(another, "semstreams", "Anna Long") == kept
+        assert scores(another, "paths", "Anna Long") == kept

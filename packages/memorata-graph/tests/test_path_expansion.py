@@ -90,7 +90,7 @@ def test_a_recall_along_paths_says_so() -> None:
         memory.remember_many(LOG)
         for source, type_, target in FLEET:
             Graph(memory).entities.relate(source, type_, target)
-        hits = memory.recall("UAV-001", recipe="semstreams", limit=5)
+        hits = memory.recall("UAV-001", recipe={"graph": "paths", "graph_weight": 0.5}, limit=5)
         runway = next(hit for hit in hits if "runway" in hit.memory.content)
         assert "UAV-001 —belongs_to→ fleet-rescue —stationed_at→ base-west" in str(runway.explanation)
         # The verb follows the same paths with its own decay, 0.85.
