@@ -209,20 +209,10 @@ _MAX_TEXT_CHARACTERS: Final = 1_000
 
 
 class _QueryService(ChatRole):
-    """A service that is called within a recall."""
+    """A service that is called within a recall, which waits so many `seconds` for it."""
 
-    def __init__(
-        self, model: str, address: str, api_key: str | None, retry: RetryPolicy, pause: float = FIRST_PAUSE
-    ) -> None:
-        super().__init__(model, address, api_key=api_key, retry=retry)
-        self._breaker = CircuitBreaker(first_pause=pause, clock=retry.clock)
-
-    def _ask(self, prompt: str, material: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever it answers
-        return answer_json(self._breaker.call(lambda: self._service.ask_about(prompt, material)))
-
-
-class ChatClassifier(_QueryService):
-    """Tells the type of a query by asking a language model; by rules where that fails."""
+    _pause = FIRST_PAUSE
+    """Seconds for which it is left alone after the first failure."""
 
     def __init__(
         self,
@@ -233,7 +223,16 @@ class ChatClassifier(_QueryService):
         retry: RetryPolicy | None = None,
         seconds: float = QUERY_SECONDS,
     ) -> None:
-        super().__init__(model, address, api_key, query_retry(retry or RetryPolicy(), seconds))
+        retry = query_retry(retry or RetryPolicy(), seconds)
+        super().__init__(model, address, api_key=api_key, retry=retry)
+        self._breaker = CircuitBreaker(first_pause=self._pause, clock=retry.clock)
+
+    def _ask(self, prompt: str, material: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever it answers
+        return answer_json(self._breaker.call(lambda: self._service.ask_about(prompt, material)))
+
+
+class ChatClassifier(_QueryService):
+    """Tells the type of a query by asking a language model; by rules where that fails."""
 
     @property
     def name(self) -> str:
@@ -268,17 +267,6 @@ class ChatClassifier(_QueryService):
 class ChatReranker(_QueryService):
     """Scores texts by asking a language model."""
 
-    def __init__(
-        self,
-        model: str,
-        address: str,
-        *,
-        api_key: str | None = None,
-        retry: RetryPolicy | None = None,
-        seconds: float = QUERY_SECONDS,
-    ) -> None:
-        super().__init__(model, address, api_key, query_retry(retry or RetryPolicy(), seconds))
-
     @property
     def name(self) -> str:
         """What explanations call it."""
@@ -302,19 +290,13 @@ class ChatReranker(_QueryService):
 
 
 ANCHOR_PROMPT: Final = PROMPTS["anchors"]
-_RETRY_SECONDS: Final = 30.0
-"""Seconds for which a service that is away is not asked."""
 _DAY: Final = timedelta(days=1)
 
 
 class ChatAnchors(_QueryService):
     """Reads the time that a query names by asking a language model, and says if that failed."""
 
-    def __init__(
-        self, model: str, address: str, *, api_key: str | None = None, retry: RetryPolicy | None = None
-    ) -> None:
-        hasty = retry or RetryPolicy(timeout=QUERY_SECONDS, attempts=2)
-        super().__init__(model, address, api_key, hasty, _RETRY_SECONDS)
+    _pause = 30.0
 
     @property
     def name(self) -> str:

@@ -1,32 +1,4 @@
-r"""The ``model.toml`` of a model: what has to be known before its files can be used.
-
-A model folder holds weights (``model.onnx`` or ``model.safetensors``), ``tokenizer.json``, and this::
-
-    id = "snowflake-arctic-embed-s"
-    kind = "onnx"                      # or "static", "pieces" (vectors.npy, pieces.txt), "ngrams"
-    dimension = 384
-    max_tokens = 512
-    pooling = "cls"                    # or "mean"
-    languages = ["en"]                 # those it was made for; left out when not known
-    similarity_threshold = 0.7         # 0 when not measured
-    reliability = 1.0                  # what meaning counts beside words: 1 for the best
-    licence = "Apache-2.0"
-    revision = "e596f507…"             # the publisher's commit, where known
-
-    [prompts]
-    query = "Represent this sentence for searching relevant passages: "
-    document = ""
-
-    [files]                            # the SHA-256 of every file, checked whenever the model is loaded
-    "model.onnx" = "f93f…"
-    "tokenizer.json" = "91f1…"
-
-A re-ranker has no dimension, pooling, threshold and prompts, but::
-
-    kind = "reranker"
-    template = "Query: {q}\nSentence: {d}"   # or "pair": the tokeniser joins query and text
-    output = "difference"                  # logit 1 - logit 0; or "logit", for a model with one
-"""
+"""The ``model.toml`` of a model: what has to be known before its files can be used (docs/models.md)."""
 
 from __future__ import annotations
 

@@ -1,24 +1,6 @@
 """The embedders and re-rankers of this distribution by their specifications: entry points of the core.
 
-=========================  ================================================================================
-``arctic-embed-s`` …       an installed model of the catalogue
-``onnx:FOLDER``            any folder with an ONNX sentence encoder
-``static:FOLDER``          any folder with a static model
-``hub:ORG/NAME``           a model that is already in the model hub's cache
-``openai:MODEL@ADDRESS``   an OpenAI-compatible service; the address is optional
-``ollama:MODEL@ADDRESS``   an Ollama server; the address is optional
-=========================  ================================================================================
-
-Re-rankers:
-
-=========================  ================================================================================
-``minilm-reranker`` …      an installed re-ranker of the catalogue
-``onnx:FOLDER``            any folder with an ONNX cross-encoder
-``cohere:MODEL@ADDRESS``   Cohere's service, or one that imitates it; the address is optional
-``jina:MODEL@ADDRESS``     Jina's service, or one that imitates it (vLLM, Infinity); the address is optional
-``tei:ADDRESS``            a server of text-embeddings-inference
-``chat:MODEL@ADDRESS``     a language model
-=========================  ================================================================================
+docs/embedders.md lists the specifications.
 """
 
 from __future__ import annotations
