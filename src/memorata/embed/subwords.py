@@ -14,7 +14,7 @@ from typing import Final
 from memorata.text.tokens import WordCache
 
 Ids = tuple[int, ...]
-WORD_START: Final = "▁"
+_WORD_START: Final = "▁"
 """What stands before the pieces that begin a word."""
 
 
@@ -47,7 +47,7 @@ def unigram_reader(pieces: Sequence[str], scores: Sequence[float]) -> SubwordRea
     without a piece, ten times less likely (by its logarithm) than the least likely piece.
     """
     costs = [-score for score in scores]
-    read = cheapest_pieces(pieces, costs, 0, 10.0 + max(costs, default=0.0))
+    read = _cheapest_pieces(pieces, costs, 0, 10.0 + max(costs, default=0.0))
 
     def normalised(word: str) -> Ids:
         if not word.isascii():
@@ -57,12 +57,12 @@ def unigram_reader(pieces: Sequence[str], scores: Sequence[float]) -> SubwordRea
                 letter for letter in word if letter.isspace() or unicodedata.category(letter)[0] != "C"
             )
         parts = word.split()
-        return read("".join(WORD_START + part for part in parts)) if parts else ()
+        return read("".join(_WORD_START + part for part in parts)) if parts else ()
 
     return SubwordReader(re.compile(r"\S+"), normalised)
 
 
-def cheapest_pieces(
+def _cheapest_pieces(
     pieces: Sequence[str], costs: Sequence[float], unknown: int, unknown_cost: float
 ) -> Callable[[str], Ids]:
     """Return the function that cuts a word into pieces of the least total cost (Viterbi).

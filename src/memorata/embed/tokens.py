@@ -40,18 +40,13 @@ class Vocabulary(Protocol):
 
 
 class SubwordVocabulary:
-    """The pieces of a vocabulary; `special` tokens stand for no text, `marks` before and after each one."""
+    """The pieces of a model of SentencePiece; the first three are the unknown piece and two marks."""
 
-    def __init__(
-        self,
-        reader: SubwordReader,
-        texts: Sequence[str],
-        special: frozenset[int],
-        marks: tuple[int, int] | None = None,
-    ) -> None:
-        self._reader, self._texts, self._marks = reader, texts, marks
-        self.special_ids = special
-        self.special_count = 0 if marks is None else 2
+    special_ids = frozenset({0, 1, 2})
+    special_count = 2
+
+    def __init__(self, reader: SubwordReader, texts: Sequence[str]) -> None:
+        self._reader, self._texts = reader, texts
         self.size = len(texts)
 
     def text(self, number: int) -> str:
@@ -63,11 +58,8 @@ class SubwordVocabulary:
 
     def rows(self, texts: Sequence[str], *, special: bool) -> list[list[int]]:
         """Return the tokens of each text."""
-        rows = list(map(self._reader.ids, texts))
-        if not special or self._marks is None:
-            return rows
-        start, end = self._marks
-        return [[start, *row, end] for row in rows]
+        rows = map(self._reader.ids, texts)
+        return [[1, *row, 2] for row in rows] if special else list(rows)
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return where in a text each of its tokens begins and ends; inside a word, evenly spread."""
@@ -179,8 +171,7 @@ def sentencepiece_tokeniser(content: bytes) -> tuple[Tokeniser, FloatArray]:
         raise ModelCorrupt(f"this is no model of SentencePiece: {error!r}") from error
     scores = np.frombuffer(b"".join([score for _, score, _ in listed]), "<f4").astype(np.float64)
     reader = unigram_reader(pieces, scores.tolist())
-    # The first three are the unknown piece and the marks of begin and end.
-    return Tokeniser(SubwordVocabulary(reader, pieces, frozenset({0, 1, 2}), (1, 2))), scores
+    return Tokeniser(SubwordVocabulary(reader, pieces)), scores
 
 
 _PIECE: Final = re.compile(

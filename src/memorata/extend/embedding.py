@@ -21,10 +21,9 @@ from memorata.embed.ngram_encoder import BUILTIN, BuiltinEmbedder
 from memorata.embed.ngram_encoder import DESCRIPTION as BUILTIN_DESCRIPTION
 from memorata.embed.port import PRESETS, Embedder, Prompts, Reranker, Vectors, carried
 from memorata.embed.selection import Choice, Resources, choose, open_reranker
-from memorata.embed.subwords import WORD_START, SubwordReader, cheapest_pieces
 from memorata.embed.token_embedder import LoadedModel, TokenEmbedder
 from memorata.embed.token_table import LoadedTable, TokenTable
-from memorata.embed.tokens import SubwordVocabulary, Tokeniser, character_passages
+from memorata.embed.tokens import Tokeniser, character_passages
 from memorata.embed.trust import origin_of, service_address, without_secrets
 from memorata.embed.vectors import (
     checked_text,
@@ -48,7 +47,6 @@ __all__ = [
     "PRESETS",
     "QUERY_SECONDS",
     "TOKENIZER",
-    "WORD_START",
     "BuiltinEmbedder",
     "Choice",
     "CircuitBreaker",
@@ -61,15 +59,12 @@ __all__ = [
     "Reranker",
     "Resources",
     "RetryPolicy",
-    "SubwordReader",
-    "SubwordVocabulary",
     "TokenEmbedder",
     "TokenTable",
     "Tokeniser",
     "Vectors",
     "carried",
     "character_passages",
-    "cheapest_pieces",
     "check_common",
     "checked_seconds",
     "checked_text",

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
 import tokenizers
 
 from memorata.extend import frozen
-from memorata.extend.embedding import (
-    WORD_START,
-    SubwordReader,
-    SubwordVocabulary,
-    Tokeniser,
-    cheapest_pieces,
-)
+from memorata.extend.embedding import Tokeniser
 from memorata.extend.errors import EmbedderError, ModelCorrupt
 
 
@@ -34,23 +25,19 @@ class PairTokens:
 
 
 class LibraryVocabulary:
-    """The vocabulary of a ``tokenizer.json``.
+    """The vocabulary of a tokenizer; `unknown` is the token of characters that have none.
 
-    The truncation and padding that the file may ask for are ignored: both are decided here, in the open.
+    The truncation and padding that a file may ask for are ignored: both are decided here, in the open.
     """
 
-    def __init__(self, content: bytes) -> None:
-        try:
-            self._tokenizer = tokenizers.Tokenizer.from_buffer(content)
-        except Exception as error:  # the package raises bare Exception for whatever it cannot parse
-            raise ModelCorrupt(f"the tokenizer cannot be read: {error}") from error
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        self.size = int(self._tokenizer.get_vocab_size())
-        self.special_count = int(self._tokenizer.num_special_tokens_to_add(is_pair=False))
-        added = self._tokenizer.get_added_tokens_decoder()
+    def __init__(self, tokenizer: tokenizers.Tokenizer, unknown: int | None) -> None:
+        self._tokenizer = tokenizer
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self.size = int(tokenizer.get_vocab_size())
+        self.special_count = int(tokenizer.num_special_tokens_to_add(is_pair=False))
+        added = tokenizer.get_added_tokens_decoder()
         ids = {number for number, token in added.items() if token.special}
-        unknown = self._tokenizer.token_to_id(getattr(self._tokenizer.model, "unk_token", None) or "")
         self.special_ids = frozenset(ids if unknown is None else ids | {unknown})
 
     def text(self, number: int) -> str:
@@ -83,7 +70,12 @@ class LibraryTokeniser(Tokeniser):
     """The tokeniser of a ``tokenizer.json``, which also joins two texts."""
 
     def __init__(self, content: bytes, *, special: bool = True) -> None:
-        vocabulary = LibraryVocabulary(content)
+        try:
+            tokenizer = tokenizers.Tokenizer.from_buffer(content)
+        except Exception as error:  # the package raises bare Exception for whatever it cannot parse
+            raise ModelCorrupt(f"the tokenizer cannot be read: {error}") from error
+        unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
+        vocabulary = LibraryVocabulary(tokenizer, unknown)
         super().__init__(vocabulary, special=special)
         self.pairs = vocabulary.pairs
 
@@ -91,33 +83,18 @@ class LibraryTokeniser(Tokeniser):
 def piece_tokeniser(content: bytes) -> Tokeniser:
     """Return a tokeniser of pieces, one a line, of which those that begin a word begin with ``▁``.
 
-    A word is cut into as few pieces as can be; of two ways with as many pieces the one with the longer last
-    piece is taken. A character that no piece has is the token after the last piece. It does not make its word
-    unknown, which in some scripts is a whole sentence.
+    A word is cut into as few pieces as can be: a unigram model in which all are as likely. A character that
+    no piece has is the token after the last piece. It does not make its word unknown, which in some scripts
+    is a whole sentence.
     """
     pieces = content.decode("utf-8", "replace").split("\n")
     unknown = len(pieces)
-    read = cheapest_pieces(pieces, [1.0] * unknown, unknown, 100.0)
-    pattern = re.compile(rf"[\w{_class('M', 'Pc')}]+")
-    reader = SubwordReader(pattern, lambda word: read(WORD_START + word))
-    return Tokeniser(SubwordVocabulary(reader, [*pieces, ""], frozenset({unknown})), special=False)
-
-
-@cache
-def _class(*categories: str) -> str:
-    """Return the characters of some categories of Unicode, as the inside of a character class."""
-    ranges: list[list[int]] = []
-    for code in _characters(categories):
-        if ranges and ranges[-1][1] == code - 1:
-            ranges[-1][1] = code
-        else:
-            ranges.append([code, code])
-    return "".join(f"{re.escape(chr(first))}-{re.escape(chr(last))}" for first, last in ranges)
-
-
-def _characters(categories: tuple[str, ...]) -> Iterator[int]:
-    # Beyond these planes are ideographs and private characters only.
-    for plane in (range(0x20000), range(0xE0000, 0xE0200)):
-        for code, category in zip(plane, map(unicodedata.category, map(chr, plane)), strict=True):
-            if category.startswith(categories):
-                yield code
+    # An empty line is a piece of no text.
+    scored = [(piece or f"\0{number}", -1.0) for number, piece in enumerate(pieces)]
+    model = tokenizers.models.Unigram([*scored, ("\0", -99.0)], unk_id=unknown, byte_fallback=False)
+    tokenizer = tokenizers.Tokenizer(model)
+    before = tokenizers.pre_tokenizers
+    words = before.Split(tokenizers.Regex(r"\W+"), "removed")
+    marks = before.Metaspace(replacement="▁", prepend_scheme="always", split=True)
+    tokenizer.pre_tokenizer = before.Sequence([words, marks])
+    return Tokeniser(LibraryVocabulary(tokenizer, unknown), special=False)
