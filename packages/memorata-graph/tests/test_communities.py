@@ -229,12 +229,14 @@ LEIDEN_BARBELL = Adjacency.of(7, [0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3])
 
 
 def test_two_triangles_and_a_node_without_edges() -> None:
+    pytest.importorskip("graspologic_native")
     found = leiden(LEIDEN_BARBELL)
     assert found.labels.tolist() == [0, 0, 0, 1, 1, 1, 2]
     assert found.modularity == pytest.approx(modularity(LEIDEN_BARBELL, found.labels))
 
 
 def test_it_is_at_least_as_modular_as_label_propagation() -> None:
+    pytest.importorskip("graspologic_native")
     random = np.random.default_rng(5)
     camp = np.repeat(np.arange(10), 20)
     one, other = np.triu_indices(200, 1)
@@ -246,6 +248,7 @@ def test_it_is_at_least_as_modular_as_label_propagation() -> None:
 
 
 def test_without_edges_everybody_is_alone() -> None:
+    pytest.importorskip("graspologic_native")
     assert leiden(Adjacency.of(2, [], [])).labels.tolist() == [0, 1]
     assert leiden(Adjacency.of(2, [0], [0])).labels.tolist() == [0, 1]
     assert leiden(Adjacency.of(0, [], [])).count == 0

@@ -205,6 +205,7 @@ def test_the_statistics_are_there_when_the_model_is_not() -> None:
 
 
 def test_a_model_is_named_as_elsewhere() -> None:
+    pytest.importorskip("memorata_models")
     memorata.open(":memory:", embedder=None, config={"summaries": "chat:tiny@http://127.0.0.1:9/v1"}).close()
     with pytest.raises(InvalidArgument, match="summaries"):
         memorata.open(":memory:", embedder=None, config={"summaries": "tiny"})
