@@ -87,6 +87,7 @@ def test_a_person_s_consent_is_in_their_data_folder(tmp_path: Path, monkeypatch:
         ("openai:@cf/baai/bge-m3@https://example.org:8443/v1", "https://example.org:8443"),
         ("onnx:/srv/model#retrieval", "onnx:/srv/model"),
         ("static:model", "static:model"),
+        ("of-another-package:model", "of-another-package:model"),
     ],
 )
 def test_the_source_of_a_specification(specification: str, source: str | None) -> None:
