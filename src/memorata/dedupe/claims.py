@@ -103,13 +103,12 @@ _ARTICLES: Final = flagged("article")
 _TO: Final = flagged("to")
 _MINE: Final = flagged("mine")
 _OF: Final = flagged("of")
-KIN: Final = frozenset({"siblings", "children", "pets", "partner"})
+KIN: Final = frozenset({"pets", "partner"})
 """Kinds of those who are relatives themselves: having them is told by a verb of state."""
 _PREDICATES: Final = frozenset({"residence", "work", "diet", "use"})
 """Attributes that the predicate itself tells."""
 _PREPOSITIONS: Final = flagged("preposition")
-_BEGINNINGS: Final = frozenset({"me", "pronoun", "joining", "first"})
-_AGENTS: Final = tuple(_DATA["endings"]["agents"].split())
+_BEGINNINGS: Final = frozenset({"me", "pronoun", "first"})
 
 
 @lru_cache(maxsize=16_384)
@@ -159,10 +158,7 @@ class Token(NamedTuple):
         """Whether the word carries meaning by itself."""
         return not (
             self.has("light", "negative", "me", "copula")
-            or (
-                self.has("changed", "past", "planned", "never")
-                and not (self.sense.attributes or self.sense.kinds)
-            )
+            or (self.has("changed", "past") and not (self.sense.attributes or self.sense.kinds))
         )
 
     @property
@@ -265,7 +261,7 @@ def claims(text: str, speaker: str = "") -> tuple[Claim, ...]:
 
 
 def _clauses(sentence: str) -> list[str]:
-    """Return the clauses of a sentence: they end at commas, but Chinese before a subject only."""
+    """Return the clauses of a sentence: at commas, outside of Chinese only before a subject."""
     parts: list[str] = []
     for part in _COMMA.split(sentence):
         words = part.split()
@@ -292,15 +288,8 @@ def _claim(text: str, tokens: Sequence[Token], subject: str, me: str, *, correct
     }
     content = {number(key) or key: token for key, token in content.items()}
     flags = frozenset[str]().union(*(token.sense.flags for token in tokens))
-    negations = [
-        place for place, token in enumerate(tokens)
-        if token.has("negative")
-        and not any(earlier.has("relative") for earlier in tokens[:place])
-        and not (place + 1 < len(tokens) and tokens[place + 1].has("emphatic"))
-    ]  # fmt: skip
+    negations = [place for place, token in enumerate(tokens) if token.has("negative")]
     negative = bool(negations)
-    if not negative and any(token.has("negative") for token in tokens):
-        flags |= {"lacking"}
     if any(one.text == "used" and after.text == "to" for one, after in pairwise(tokens)):
         flags |= {"past"}
     denying = negative and any(
@@ -325,8 +314,6 @@ def _claim(text: str, tokens: Sequence[Token], subject: str, me: str, *, correct
     if corrects:
         flags |= {"corrected"}
     attributes = _attributes(tokens, head, content, about)
-    if "work" in attributes and tokens[-1].text.endswith(_AGENTS):
-        kinds |= {"work"}
     return Claim(
         tuple(token.text for token in tokens),
         about,
@@ -420,7 +407,7 @@ def _attributes(tokens: Sequence[Token], head: int, content: dict[str, Token], a
         return frozenset()
     after = [token.text for token in tokens[copula + 1 : copula + 3]]
     if not _ARTICLES.isdisjoint(after):
-        return frozenset({"kind", "work"} if tokens[-1].text.endswith(_AGENTS) else {"kind"})
+        return frozenset({"kind"})
     return frozenset({"being"})
 
 
@@ -460,8 +447,6 @@ def _subject(tokens: Sequence[Token], names: frozenset[str], me: str) -> str:
             return next((name for name in owned if name in names), me)
         if text in names:
             return f"{text} {following}" if following[:1].isdigit() else text
-        if token.has("you") and not names:
-            return "you"
         if token.has("pronoun") and not (first or run):
             return ""
         if _HAN.match(text):
@@ -473,7 +458,7 @@ def _subject(tokens: Sequence[Token], names: frozenset[str], me: str) -> str:
                 break
         elif first and (text in _VERBS or not following):
             return first
-        elif number(text) is None and not token.has("light", "changed", "negative", "past", "planned"):
+        elif number(text) is None and not token.has("light", "changed", "negative", "past"):
             if not first or any(later.text in _VERBS for later in tokens[place + 1 : 6]):
                 first = f"{first} {text}".strip()
             if following[:1].isdigit() and first.endswith(text):

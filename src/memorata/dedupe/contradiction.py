@@ -28,24 +28,17 @@ from memorata.dedupe.claims import (
 )
 from memorata.model import checks
 
-_SEVERAL: Final = frozenset(
-    {"use", "where", "state", "diet", "school", "origin", "being", "kind", "frequency"}
-)
-"""Attributes that may hold several values at a time, or say little of what a value is of."""
-_VAGUE: Final = frozenset({"being", "kind", "frequency", "where"})
-_NAMED: Final = frozenset(
-    {"residence", "partner", "holder", "place", "name", "time", "phone", "mail", "car", "address", "host"}
-)
+_VAGUE: Final = frozenset({"being", "kind"})
+"""What a noun is, by no word of its own."""
+_SEVERAL: Final = _VAGUE | {"use", "diet", "school"}
+"""Attributes that may hold several values at a time."""
+_NAMED: Final = frozenset(["residence", "partner", "holder", "place", "name", "time", "phone", "mail", "car"])
 """Attributes whose values are names, numbers or days: another word tells more of the same."""
 _PREPOSITIONS: Final = flagged("preposition")
 _PURPOSE: Final = flagged("purpose")
 _COMPANY: Final = flagged("company")
 _NEW: Final = flagged("new")
 _NOW: Final = flagged("now")
-_ROLES: Final = {
-    word: role for role in ("employer", "occupation", "inside", "company") for word in flagged(role)
-}
-"""The role of a value, by the preposition before it."""
 _MAX_QUOTED: Final = 80
 _MAX_VALUE: Final = 4
 _MAX_CONTENT: Final = 6
@@ -146,8 +139,6 @@ def _hint(cue: Cue, a: Claim, b: Claim) -> Hint:
 def _cue(a: Claim, b: Claim) -> Cue | None:
     if "past" in a.flags | b.flags or a.words == b.words:
         return None
-    if "planned" in a.flags | b.flags and b.flags.isdisjoint({"changed", "ended", "corrected"}):
-        return None
     if not _same_subject(a, b):
         return None
     excluded = (a.denied & b.kinds) | (b.denied & a.kinds)
@@ -186,17 +177,12 @@ def _opinions(a: Claim, b: Claim) -> Cue | None:
             return None
         return Cue.NEGATION if a.negative != b.negative else Cue.OPPOSITE
     if a.sign == b.sign > 0 and b.flags & {"changed", "corrected"} and _head(a) == _head(b):
-        values = _things(a) - liked, _things(b) - liked
-        return Cue.CHANGE if _one_word_each(*values) else None
+        before, after = (
+            {word for word, kind in claim.value.items() if kind not in ("day", "number")} - liked
+            for claim in (a, b)
+        )
+        return Cue.CHANGE if len(before - after) == 1 == len(after - before) else None
     return None
-
-
-def _things(claim: Claim) -> frozenset[str]:
-    return frozenset(word for word, kind in claim.value.items() if kind not in ("day", "number"))
-
-
-def _one_word_each(before: frozenset[str], after: frozenset[str]) -> bool:
-    return len(before - after) == 1 == len(after - before)
 
 
 def _denial(a: Claim, b: Claim) -> Cue | None:
@@ -243,11 +229,11 @@ def _value(a: Claim, b: Claim) -> Cue | None:
     said = set(a.words)
     changed = any("changed" in sense(word).flags and word not in said for word in b.words)
     named = not common & _NAMED or kinds[0] & kinds[1] - {"word"}
-    if _changes(a, b) and (_changes_topic(a, b) or (common - _VAGUE and named and _comparable(*kinds))):
+    if _changes(a, b) and (_changes_topic(a, b) or (common - _VAGUE and named)):
         return Cue.CHANGE
     if _changes(a, b) and kinds == ({"number"}, {"number"}) and not a.value.keys().isdisjoint(b.value):
         return Cue.CHANGE
-    if "corrected" in b.flags and (common or _head(a) == _head(b) != "") and _comparable(*kinds):
+    if "corrected" in b.flags and (common or _head(a) == _head(b) != ""):
         return Cue.CORRECTION
     if kinds == ({"number"}, {"number"}) and _replaces(a, b, common):
         return Cue.NUMBER
@@ -255,16 +241,10 @@ def _value(a: Claim, b: Claim) -> Cue | None:
         return None
     if "day" in kinds[0] & kinds[1] and "time" not in common:
         return None
-    if not named:
+    start, _ = _frame(a.words, b.words)
+    if not named or ("partner" not in common and start and a.words[start - 1] in _COMPANY):
         return None
     if "passing" in a.flags | b.flags or max(len(a.content), len(b.content)) > _MAX_CONTENT:
-        return None
-    roles = {_role(a, removed), _role(b, added)}
-    if not common - _VAGUE and _names_two(a, b):
-        return None
-    if "partner" not in common and (
-        len(roles - {""}) > 1 or "company" in roles or ("employer" in roles and len(roles) > 1)
-    ):
         return None
     if changed and _replaces(a, b, common, changed=True):
         return Cue.CHANGE
@@ -284,28 +264,8 @@ def _changes(a: Claim, b: Claim) -> bool:
     )
 
 
-def _comparable(before: set[str], after: set[str]) -> bool:
-    """Return whether two sets of kinds of values may be of one attribute: numbers and days are no names."""
-    either = before | after
-    return bool(before & after) or either <= {"name", "word"} or either <= {"day", "number"}
-
-
-def _role(claim: Claim, value: set[str]) -> str:
-    """Return what the preposition before a value says of it, such as "company"."""
-    for place, word in enumerate(claim.words):
-        if place and (number(word) or root(word)) in value:
-            before = [other for other in claim.words[max(0, place - 3) : place] if other in _ROLES]
-            return _ROLES[before[-1]] if before else ""
-    return ""
-
-
-def _names_two(a: Claim, b: Claim) -> bool:
-    """Return whether both claims name an attribute, and not the same one."""
-    return bool(a.attributes - _VAGUE) and bool(b.attributes - _VAGUE)
-
-
 def _same_subject(a: Claim, b: Claim) -> bool:
-    if "you" in (a.subject, b.subject) or not a.subject or not b.subject:
+    if not a.subject or not b.subject:
         return False
     if a.subject == b.subject:
         return True
