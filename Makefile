@@ -133,9 +133,12 @@ test-typescript: $(MODELS)  ## Build the TypeScript client and run its tests aga
 # The parts of `tests/security` that take long: silent sockets, damaged files, kills, and an hour of fuzzing.
 # atheris has no wheels for every Python: without it there is no fuzzing.
 FUZZ_SECONDS ?= 600
+# MEMORATA_TEXTS may name a folder of JSON Lines: every text in it is remembered.
 attack: $(MODELS)  ## Attack: silent sockets, damaged files, killed writers, fuzzing (FUZZ_SECONDS each)
 	MEMORATA_ATTACK=1 $(BIN)/python -m pytest tests/security tests/reliability/test_kill.py tests/reliability/test_upkeep_kill.py tests/reliability/test_memory_use.py \
-		tests/reliability/test_processes.py packages/memorata-postgres/tests/test_reliability.py packages/memorata-server/tests/http/test_openapi.py packages/memorata-server/tests/test_heads.py
+		tests/reliability/test_processes.py packages/memorata-postgres/tests/test_reliability.py packages/memorata-server/tests/http/test_openapi.py packages/memorata-server/tests/test_heads.py \
+		packages/memorata-server/tests/mcp packages/memorata-agents/tests/test_hooks_client.py packages/memorata-agents/tests/test_hooks_daemon.py \
+		tests/engine/write/test_any_text.py tests/engine/test_odd_arguments.py tests/test_linear_text.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris
 	$(BIN)/python -m tests.security.fuzz all $(FUZZ_SECONDS)
 

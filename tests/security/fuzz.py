@@ -96,7 +96,26 @@ def secrets(data: bytes) -> None:
     assert redacted(once) == once
 
 
-TARGETS: Final = {each.__name__: each for each in (queries, filters, dates, importers, blobs, secrets)}
+def rules(data: bytes) -> None:
+    """Compare two texts, and read what they mean: no rule may fail a write."""
+
+    from memorata.dedupe import contradiction, same_statement
+    from memorata.dedupe.claims import claims
+    from memorata.dedupe.wording import statement_key
+    from memorata.service.conversation import category_of, message_text
+    from memorata.text import RuleExtractor
+
+    older, _, newer = data.decode(errors="replace").partition("\0")
+    contradiction(older, newer)
+    same_statement(older, newer)
+    for text in (older, newer):
+        claims(text)
+        statement_key(text)
+        RuleExtractor().mentions(text)
+        category_of("user", message_text(text))
+
+
+TARGETS: Final = {each.__name__: each for each in (queries, filters, dates, importers, blobs, secrets, rules)}
 
 
 SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
@@ -126,6 +145,11 @@ SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
     "blobs": (
         b'{"content": {"tea": 2}}',
         b"\x01\x00\x00\x00\x08\x00\x00\x00\x02\x00\x00\x00tags\xfetea\x03\x00\x09\x00\x01\x00\x02\x00",
+    ),
+    "rules": (
+        b"`ALL SYSTEMS: OK`\0`ALL SYSTEMS: DOWN`",
+        b"I live in Leipzig.\0From now on I live in Valencia, not in Leipzig.",
+        b"<bash-stdout>Always use tabs.</bash-stdout>\0| a | b |",
     ),
     "secrets": (b"my password is hunter2, card 4111 1111 1111 1111, sk-ant-api03-AAAA, Basic dTpw",),
 }

@@ -1,8 +1,12 @@
 """Whatever a text is, it is remembered: a rule about its meaning may find nothing, and raises nothing."""
 
+import gzip
+import json
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import chain, count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -114,3 +118,32 @@ def test_any_text_is_remembered_and_found_by(
     memory.remember(f"{older[0]} {newer}", namespace=path)
     memory.remember(newer, namespace=path, category=category, source={"speaker": speaker})
     memory.recall(newer, namespace=path)
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield the texts in a JSON value that are no keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(part)
+
+
+@pytest.mark.untraced
+@pytest.mark.long
+@pytest.mark.skipif("MEMORATA_TEXTS" not in os.environ, reason="MEMORATA_TEXTS names no folder of JSON Lines")
+def test_every_text_of_given_files_is_remembered() -> None:
+    files = sorted(Path(os.environ["MEMORATA_TEXTS"]).rglob("*.jsonl*"))
+    assert files
+    refused = []
+    for file in files:
+        content = file.read_bytes()
+        lines = (gzip.decompress(content) if file.suffix == ".gz" else content).splitlines()
+        with memorata.open(":memory:", embedder="lexical") as memory:
+            for number, line in enumerate(lines):
+                for text in filter(str.strip, texts_in(json.loads(line))):
+                    try:
+                        memory.remember(text, namespace=f"n{number}")
+                    except Exception as error:
+                        refused.append((file.name, text, repr(error)))
+    assert refused == []
