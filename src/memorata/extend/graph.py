@@ -4,7 +4,7 @@ from memorata.engine.consolidation import Writer
 from memorata.engine.recall.query import UNDONE_ALIAS, undone_aliases
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import built_place
-from memorata.engine.write.names import NameIndex, Names
+from memorata.engine.write.names import Names
 from memorata.index.lexical import LexicalQuery
 from memorata.index.record import NOWHERE, Records, visible
 from memorata.index.search import NamespaceIndex
@@ -33,7 +33,6 @@ __all__ = [
     "EntityRecord",
     "Hidden",
     "LexicalQuery",
-    "NameIndex",
     "NameMatcher",
     "Names",
     "NamespaceIndex",
