@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -250,7 +251,7 @@ def test_what_an_earlier_record_has_said_is_known(engine: memorata.Engine) -> No
 @pytest.mark.parametrize(
     ("verb", "things"),
     [
-        ("transfer.import_records", [TEA, MILK]),
+        ("admin.transfer.import_records", [TEA, MILK]),
         ("_writer.entries", [TEA, MILK]),
         ("_writer.entries", [said("a", "x"), said("b", "y")]),
     ],
@@ -263,14 +264,15 @@ def test_the_same_import_twice_at_once_adds_everything_once(
         memorata.open(tmp_path / "m.db", embedder=None) as theirs,
     ):
         ours = opened.scope(via="import")
-        facet, method = verb.split(".")
-        work, writer = getattr(getattr(ours, facet), method), RecordWriter(ours)
+        path, _, method = verb.rpartition(".")
+        facet, writer = attrgetter(path)(ours), RecordWriter(ours)
+        work = getattr(facet, method)
 
         def later(*given: Any, **named: Any) -> object:
             RecordWriter(theirs).write(things[1:])
             return work(*given, **named)
 
-        monkeypatch.setattr(getattr(ours, facet), method, later)
+        monkeypatch.setattr(facet, method, later)
         assert writer.write(things) == {}
         assert (writer.counts.imported, writer.counts.known) == (1, 1)
         assert len(ours.list(hidden=True).memories) == 2
