@@ -109,6 +109,9 @@ def test_mistakes_are_those_of_mem0(memory: Memory) -> None:
         memory.add("Tea.")
     with pytest.raises(ValueError, match="Invalid user_id"):
         memory.search("tea", filters={"user_id": None, "agent_id": "bot"})
+    for owner in ("", "  ", "an na", ["anna"], {"a": 1}, True, b"anna", 1.5):
+        with pytest.raises(ValueError, match="Invalid user_id"):
+            memory.add("Tea.", user_id=owner)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="limit"):
         memory.get_all(filters=ANNA, limit=3)
     for threshold in ("0.5", [0.5], float("nan")):
