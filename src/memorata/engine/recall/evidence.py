@@ -48,6 +48,10 @@ _OWN_QUESTION: Final = 0.4
 """Value of a question by the named speaker: it is about someone else."""
 _TURN_THAT_ASKS: Final = 0.15
 """Least repetition of a turn that only asks: it answers nothing, but may follow what does."""
+_LONGER_TURN: Final = 2.0
+"""A turn with more times the words of the query asks with facts in it: "my deadline is …, can you …?"."""
+_SHORT_TURN: Final = 10
+"""A turn of no more words has no room for them."""
 _STORED_QUESTION: Final = 0.6
 """The same outside any session."""
 _QUOTED: Final = 0.3
@@ -104,6 +108,8 @@ class Requirements:
     analyser: Analyser | None = None
     question: str = ""
     """The letters of a query with a question mark, without what is between its words."""
+    length: int = 0
+    """The number of its words."""
 
     def __bool__(self) -> bool:
         return bool(self.people or self.years or self.phrases or self.asked or self.terms)
@@ -116,6 +122,7 @@ def requirements_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[
     people = tuple(
         dict.fromkeys(folded(name) for name in full_names if not named.isdisjoint(word_terms(analyser, name)))
     )
+    length = len(words)
     words, relations = (words, query.relations) if len(words) <= _MAX_QUERY_WORDS else ([], frozenset())
     namespace_speakers = speakers() if people else None
     question = _letters(query.text) if any(mark in query.text for mark in QUESTION_MARKS) else ""
@@ -129,6 +136,7 @@ def requirements_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[
         frozenset(query.terms),
         analyser,
         question if len(question) >= _MIN_QUOTED_LETTERS else "",
+        length,
     )
 
 
@@ -167,7 +175,9 @@ def _evidence(
     if asked is not None and not asks:
         told = asked.told_share(memory.source.speaker, memory.content, words)
     if asks:
-        repetition = max(repetition, _STORED_QUESTION if alone else _TURN_THAT_ASKS)
+        short = len(words) <= max(_SHORT_TURN, _LONGER_TURN * requirements.length)
+        of_turn = _TURN_THAT_ASKS if short else 0.0
+        repetition = max(repetition, _STORED_QUESTION if alone else of_turn)
     elif _quotes(requirements, text):
         repetition = _QUOTED
     elif requirements.phrases:
