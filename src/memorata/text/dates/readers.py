@@ -161,11 +161,11 @@ def weekday(phrase: Phrase) -> Reading:
     """Read "last Tuesday"; "Tuesday" alone needs a preposition."""
     which = phrase.which()
     days = calendar.weekday(phrase.today, phrase.value("weekday"), which, phrase.nearest)
-    if which is None and phrase.nearest:
+    if which is None:
         tense = phrase.tense()
         if tense > 0 and days.after <= phrase.today:
             days = calendar.weekday(phrase.today, phrase.value("weekday"), 1)
-        elif tense < 0 and days.first > phrase.today:
+        elif phrase.nearest and tense < 0 and days.first > phrase.today:
             days = calendar.weekday(phrase.today, phrase.value("weekday"), None)
     return Reading("weekday", days, strong=which is not None)
 
