@@ -20,7 +20,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.embed import Resources, open_embedder
 from memorata.engine import RECIPES
-from memorata.engine.recall.confidence import FEATURES, RECALL_FEATURES
+from memorata.engine.recall.confidence import FEATURES
 from memorata.engine.recall.evidence import EVIDENCE, text_evidence
 from memorata.engine.recall.result import RecallResult
 from memorata.engine.settings import Settings
@@ -239,24 +239,10 @@ def main() -> None:
         )
         shown = " / ".join(f"{error:.3f}" for error in errors)
         print(f"calibration error of first hit / ten hits / recall, {model or 'all'}: {shown}")
-    for least in (0.2, 0.3, 0.4, 0.5):
-        low = of_recall < least
-        lost = [
-            100 * np.mean((low & (one_of_five > 0))[(of == name) & answerable])
-            for name in dict.fromkeys(sets)
-        ]
-        refused = 100 * np.mean(low[~answerable & np.isin(of, ON_TOPIC)])
-        lost_most = f"{np.mean(lost):.1f}, at most {max(lost):.1f}"
-        print(f"gate at {least}: points of hit@5 lost {lost_most}; refused {refused:.0f} %")
     lift = lifting([row for row in rows if row.answerable])
     print("EVIDENCE_WEIGHTS", dict(zip(EVIDENCE, lift.round(3).tolist(), strict=True)))
-    for label, names_, learnt in (
-        ("", FEATURES, fitted(hits, right, weights[owner])),
-        ("RECALL_", RECALL_FEATURES, fitted(recalls, one_of_five, weights)),
-    ):
-        print(
-            f"{label}BIAS", round(learnt[1], 3), dict(zip(names_, learnt[0].round(3).tolist(), strict=True))
-        )
+    own, bias = fitted(hits, right, weights[owner])
+    print("BIAS", round(bias, 3), dict(zip(FEATURES, own.round(3).tolist(), strict=True)))
     if given.images:
         _draw(given.images, of, answerable, of_hit[starts], first, of_recall, one_of_five)
 

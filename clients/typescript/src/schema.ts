@@ -641,7 +641,7 @@ export type PurgeAnswer = {
 export type RecallAnswer = {
   /** What feedback about a hit refers to; empty where recalls are not logged. */
   recall_id: string;
-  /** How likely one of the first five hits, or refused ones, answers, from 0 to 1. */
+  /** How likely the memories answer the query at all, from 0 to 1. */
   confidence: number;
   /** How well the best candidate stands by itself, from 0 to 1: to compare queries by. */
   support: number;
@@ -798,7 +798,7 @@ export type SettingsAnswer = {
 };
 /** A threshold that was missed. */
 export type ShortfallAnswer = {
-  /** A cosine, a share of the best match, a confidence, an agreement, a support, or how likely one of the first five hits answers. */
+  /** A cosine, a share of the best match, a confidence, an agreement, a support, or how likely the memories answer. */
   measure: "similarity" | "lexical" | "confidence" | "agreement" | "support" | "answer";
   /** None for a similarity that was not measured. */
   value: number | null;

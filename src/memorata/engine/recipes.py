@@ -5,7 +5,6 @@ tuner and the web page are generated from this file.
 """
 
 # Annotations are evaluated with the class: as texts they would be read and compiled one by one, in 3 ms.
-import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
@@ -45,8 +44,8 @@ _NAMED_IN_RECIPE: Final = {
 }
 """By the declared parameter of a fusion, the recipe's parameter that sets it."""
 _MAX_POOL: Final = 1000
-_CALIBRATED: Final = -1.0
-"""A least similarity that stands for the noise ceiling of the embedder in use."""
+_ANY: Final = -1.0
+"""A least similarity that every cosine reaches."""
 
 GROUPS: Final = (
     "Words",
@@ -241,9 +240,11 @@ class Recipe:
         ),
     ] = 0
 
-    least_similarity: Annotated[
-        float, _thresholds("Least cosine by itself; -1 for what the embedder was calibrated to.", -1, 1)
-    ] = -1.0
+    above_noise: Annotated[
+        bool,
+        _thresholds("Where least_similarity is -1, require the cosine that the embedder was calibrated to."),
+    ] = True
+    least_similarity: Annotated[float, _thresholds("Least cosine by itself; -1 for none.", -1, 1)] = _ANY
     reference_noise: Annotated[
         float,
         _thresholds(
@@ -257,7 +258,7 @@ class Recipe:
     least_confidence: Annotated[float, _thresholds("Least confidence.", 0, 1)] = 0.0
     min_confidence: Annotated[
         float,
-        _thresholds("Show nothing if the confidence of the recall is lower.", 0, 1, search=True),
+        _thresholds("Show nothing if the memories answer at all with less confidence.", 0, 1, search=True),
     ] = 0.0
     only_vectors_pass: Annotated[bool, _thresholds("Words alone cannot pass the gate.")] = False
 
@@ -313,17 +314,16 @@ class Recipe:
         >>> Recipe(name="mine").similarity_for(0.26)
         0.26
         """
-        if self.least_similarity == _CALIBRATED:
-            return noise
+        if self.least_similarity == _ANY:
+            return noise if self.above_noise else _ANY
         return carried(self.least_similarity, noise, self.reference_noise)
 
     def ungated(self) -> Self:
         """Return a recipe that ranks alike and lets every candidate through."""
-        # Below every cosine; -1 stands for what the embedder was calibrated to.
-        lowest = math.nextafter(-1.0, 0.0)
         return replace(
             self,
-            least_similarity=lowest,
+            above_noise=False,
+            least_similarity=_ANY,
             reference_noise=0.0,
             least_match=0.0,
             least_confidence=0.0,
@@ -519,10 +519,14 @@ def _needs() -> dict[str, tuple[Need, ...]]:
                 lambda recipe: recipe.diversity == "none" and not recipe.per_session,
             ),
         ),
+        "above_noise": (
+            vectors,
+            Need("least_similarity is -1", lambda recipe: recipe.least_similarity == _ANY),
+        ),
         "least_similarity": (vectors,),
         "reference_noise": (
             vectors,
-            Need("least_similarity is above -1", lambda recipe: recipe.least_similarity != _CALIBRATED),
+            Need("least_similarity is above -1", lambda recipe: recipe.least_similarity != _ANY),
         ),
         "only_vectors_pass": (vectors, words),
         "trade": (one_of("diversity", "mmr"),),

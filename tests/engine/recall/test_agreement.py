@@ -93,7 +93,7 @@ class NextThing(LexicalEmbedder):
     """Takes a query about a thing for one about the next, so that vectors and words disagree."""
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
-        at = next(at for at, thing in enumerate(THINGS) if thing in text)
+        at = next((at for at, thing in enumerate(THINGS) if thing in text), 0)
         return super().embed_query(f"A note about {THINGS[(at + 1) % len(THINGS)]}.")
 
 

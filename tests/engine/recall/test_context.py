@@ -10,6 +10,7 @@ import pytest
 import memorata
 from memorata.engine import Recipe
 from memorata.engine.recall import recaller as recalling
+from memorata.engine.recall.null import Null
 from memorata.engine.recall.query import RecallContext
 from memorata.engine.recall.ranking import Ranked, run
 from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
@@ -43,6 +44,7 @@ def test_what_is_not_said_is_not_there(context: Make) -> None:
     needed = ("view", "query", "classifier", "vector", "least_similarity", "noise", "now", "period")
     bare = RecallContext(**{name: getattr(whole, name) for name in needed})
     assert {field.name: getattr(bare, field.name) for field in fields(RecallContext)[len(needed) :]} == {
+        "null": Null.usual(0),
         "about_time": False,
         "near": None,
         "here": None,
@@ -95,9 +97,10 @@ def test_a_threshold_is_the_embedders_unless_the_recipe_has_its_own(seen: list[R
         memory.remember("green tea")
         memory.recall("tea")
         memory.recall("tea", recipe={"least_similarity": 0.875})
-        assert [given.least_similarity for given in seen] == [calibrated, 0.875]
+        memory.recall("tea", recipe="vector")
+        assert [given.least_similarity for given in seen] == [calibrated, 0.875, calibrated]
         # What is likely noise is a matter of the embedder alone.
-        assert [given.noise for given in seen] == [calibrated, calibrated]
+        assert [given.noise for given in seen] == [calibrated] * 3
 
 
 def test_without_an_embedder_there_is_no_vector(seen: list[RecallContext]) -> None:

@@ -191,7 +191,8 @@ def test_the_question_is_embedded_without_the_name() -> None:
             Query("What did Anna paint?", vector=np.full(embedder.dimension, 512**-0.5, np.float32))
         )
     whole = "What did Anna paint?"
-    assert embedder.asked == ["What did paint?", whole, whole, whole]
+    asked = [text for text in embedder.asked if "paint" in text]
+    assert asked == ["What did paint?", whole, whole, whole]
 
 
 FRIENDS = [

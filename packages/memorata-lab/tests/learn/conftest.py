@@ -44,7 +44,7 @@ class Misleading:
 
 
 def _place(text: str) -> int:
-    return next(place for place, thing in enumerate(THINGS) if thing in text)
+    return next((place for place, thing in enumerate(THINGS) if thing in text), 0)
 
 
 class Clock:

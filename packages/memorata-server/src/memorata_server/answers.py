@@ -120,7 +120,7 @@ class ShortfallAnswer(BaseModel):
 
     measure: Measure = Field(
         description="A cosine, a share of the best match, a confidence, an agreement, a support, or how "
-        "likely one of the first five hits answers."
+        "likely the memories answer."
     )
     value: float | None = Field(description="None for a similarity that was not measured.")
     least: float
@@ -166,9 +166,7 @@ class RecallAnswer(BaseModel):
     recall_id: str = Field(
         description="What feedback about a hit refers to; empty where recalls are not logged."
     )
-    confidence: float = Field(
-        description="How likely one of the first five hits, or refused ones, answers, from 0 to 1."
-    )
+    confidence: float = Field(description="How likely the memories answer the query at all, from 0 to 1.")
     support: float = Field(
         description="How well the best candidate stands by itself, from 0 to 1: to compare queries by."
     )

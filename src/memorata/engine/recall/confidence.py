@@ -1,11 +1,13 @@
-"""Confidence: the calibrated probability that a hit, or one of the first hits of a recall, answers.
+"""Confidence: the calibrated probability that a hit answers, and that the memories of a recall answer at all.
 
 A score orders the candidates of one query and is relative to the best of them: the best of a bad lot has 1. A
 confidence is comparable between queries, stores and embedders. It is a logistic regression (Platt, 1999)
 over nine features, each without a unit: of ten hits with a confidence of 0.7, seven answer. That of a recall
-is how likely one of the first five hits answers.
+is how likely the store has an answer, where as many queries are about something else as are about it: it
+compares the query with the store's null (:mod:`memorata.engine.recall.null`). It is the gate of the default.
 
-``benchmarks/answer_confidence.py`` learns the weights of both, with every set left out once.
+``benchmarks/answer_confidence.py`` learns the weights of hits, ``benchmarks/gate.py`` those of a recall, with
+every set left out once.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.recall.evidence import Requirements, requirements_met
 from memorata.engine.recall.fusion import LEXICAL, SOFT, VECTOR, Trace
+from memorata.engine.recall.null import DEPTH
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.memory import Memory
 
@@ -37,16 +40,20 @@ BIAS: Final = -3.047
 WEIGHTS: Final = np.array([0.722, -0.242, 0.587, 1.649, 5.88, 0.164, 0.486, -1.203, 0.17])
 """Learnt on 4,026 questions of thirteen sets, ten hits of each, found with two embedders: it fits both."""
 RECALL_FEATURES: Final = (
-    "what is asked for is met",
+    "best cosine above the store's null, in its spreads",
+    "five best cosines above the store's null, in its spreads",
     "best cosine above noise",
-    "words of the first hit",
-    "language known",
+    "five best cosines above noise",
+    "best match by words",
+    "names a speaker of the store",
+    "asks",
 )
-RECALL_BIAS: Final = 1.37
-RECALL_WEIGHTS: Final = np.array([0.683, 1.974, 0.602, -1.511])
-"""Learnt on the same questions."""
-_ANSWER_DEPTH: Final = 5
-"""The confidence of a recall is the probability that one of this many hits answers."""
+RECALL_BIAS: Final = -2.799
+RECALL_WEIGHTS: Final = np.array([1.097, 0.697, 0.778, -5.719, 4.414, 3.961, -0.804])
+"""Learnt on 1,700 queries that thirteen sets answer and 870 of other sets; each set and kind counts alike."""
+NO_SCORES: Final[FloatArray] = np.zeros(0)
+_MIN_SPREAD: Final = 0.02
+"""Added to the spread of a null: a small store has almost none."""
 _MAX_OTHERS: Final = 5
 """The number of best other scores that a score is compared with."""
 _USUAL_OTHER: Final = 0.75
@@ -114,14 +121,28 @@ def answer_features(
     return features.T
 
 
-def recall_features(legs: LegScores, places: Sequence[int], met: float) -> FloatArray:
-    """Return the features of a recall from those of its first hits, in the order of `RECALL_FEATURES`."""
-    cosine = max(legs.cosines[place] for place in places[:_ANSWER_DEPTH])
-    return np.array([met, max(0.0, cosine), legs.matches[places[0]], legs.familiarity])
+def recall_features(trace: Trace) -> FloatArray:
+    """Return the features of a recall, in the order of :data:`RECALL_FEATURES`.
+
+    Those of meaning are 0 where nothing was compared by meaning, and count as far as the embedder knows the
+    language of the query.
+    """
+    moment = trace.moment
+    scores_of = {name: scores for name, _, scores in trace.legs}
+    cosines, matches = scores_of.get(VECTOR, NO_SCORES), scores_of.get(LEXICAL, NO_SCORES)
+    by_meaning = np.zeros(4)
+    if moment.meant and cosines.size:
+        noise, null = max(0.0, moment.noise), moment.null
+        best = np.sort((cosines - noise) / (1.0 - noise))[::-1][:DEPTH]
+        shares, usual = np.array([best[0], best.mean()]), np.array([null.best, null.five])
+        above = (shares - usual[:, 0]) / (usual[:, 1] + _MIN_SPREAD)
+        by_meaning = moment.familiarity * np.concatenate([above, shares])
+    match = min(1.0, float(matches.max(initial=0.0)) / (moment.ceiling or 1.0))
+    return np.array([*by_meaning, match, moment.named, moment.asks])
 
 
 class Estimates:
-    """The confidences of a recall and of its hits, computed together on first use.
+    """The confidences of a recall and of its hits, computed on first use.
 
     - `positions`: positions of the hits among the kept candidates, best first.
     - `memories`: the memories of these hits, in the same order.
@@ -146,7 +167,7 @@ class Estimates:
         return self._of_hits[number]
 
     def answered(self) -> float:
-        """Return the probability that one of the first five hits answers."""
+        """Return the probability that the memories answer the query at all."""
         if self._trace is None or not self.order:
             return 0.0
         return float(_probability(self.of_recall @ RECALL_WEIGHTS + RECALL_BIAS))
@@ -155,7 +176,7 @@ class Estimates:
     def of_recall(self) -> FloatArray:
         """The features of the recall; see :func:`recall_features`."""
         assert self._trace is not None  # callers check
-        return recall_features(self._legs, [self._places[number] for number in self.order], self._met)
+        return recall_features(self._trace)
 
     @cached_property
     def features(self) -> FloatArray:

@@ -22,6 +22,7 @@ from memorata.model.entity import Period
 from memorata.model.hit import Explanation
 from memorata.rank import FUSIONS, Combination, Fused, importance_decay, legs_for_query
 from memorata.rank.fusion.legs import Aligned, align_among, align_slots
+from memorata.text.queries import QUESTION_MARKS
 from memorata.text.tokens import folded, is_unspaced
 
 _HOUR: Final = 3_600.0
@@ -252,14 +253,17 @@ class TraceContext:
 
     __slots__ = (
         "about_time",
+        "asks",
         "ceiling",
         "continues",
         "familiarity",
         "here",
         "least",
         "meant",
+        "named",
         "noise",
         "now",
+        "null",
         "period",
         "reliability",
     )
@@ -275,6 +279,9 @@ class TraceContext:
         self.familiarity = context.familiarity
         self.reliability = context.reliability
         self.meant = context.vector is not None
+        self.null = context.null
+        self.named = bool(context.query.speakers)
+        self.asks = any(mark in context.query.text for mark in QUESTION_MARKS)
         self.ceiling = ceiling
 
     def as_dict(self) -> dict[str, Any]:

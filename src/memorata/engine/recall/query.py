@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from memorata._frozen import frozen
 from memorata.embed.port import Reranker, Vectors
 from memorata.embed.token_table import TokenTable
+from memorata.engine.recall.null import Null
 from memorata.engine.recipes import Recipe
 from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
 from memorata.index.search import NamespaceIndex
@@ -438,8 +439,8 @@ class RecallContext:
     the recipe restricts to it; `here` is the place to search around. `runtime` and `namespace` are for legs
     that need more than the view, `as_of` is the state of belief. `tables` have the vectors of tokens;
     `familiarity` is how well the embedder knows the query's language, `reliability` the weight of its cosines
-    beside words. `continues` says that the query continues a conversation. `life` ages confidences;
-    `failures` collects notes on steps that failed.
+    beside words; `null` is that of the store. `continues` says that the query continues a conversation.
+    `life` ages confidences; `failures` collects notes on steps that failed.
     """
 
     view: NamespaceIndex
@@ -461,6 +462,7 @@ class RecallContext:
     tables: Sequence[TokenTable] = ()
     familiarity: float = 1.0
     reliability: float = 1.0
+    null: Null = Null.usual(0)
     continues: bool = False
     failures: list[str] = field(default_factory=list)
     kinds: list[Classification] = field(default_factory=list)

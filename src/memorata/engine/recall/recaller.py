@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC
+from dataclasses import field, replace
 from functools import partial
 from time import perf_counter
 from typing import Final, TypeVar
@@ -22,6 +21,7 @@ from memorata.engine.recall.evidence import continues, requirements_of
 from memorata.engine.recall.fusion import Trace
 from memorata.engine.recall.history import EMPTY, Newest, newest_first
 from memorata.engine.recall.hits import grouped, hits_at, sessions_within
+from memorata.engine.recall.null import Null, Nulls
 from memorata.engine.recall.query import (
     Names,
     ParsedQuery,
@@ -42,7 +42,14 @@ from memorata.engine.recall.result import (
     SessionHit,
     within_budget,
 )
-from memorata.engine.recall.time_scope import TimeScope, bounded, named_time, scope_of, time_of_event
+from memorata.engine.recall.time_scope import (
+    TimeScope,
+    bounded,
+    happened_in,
+    named_time,
+    scope_of,
+    time_of_event,
+)
 from memorata.engine.recipes import blends_two
 from memorata.engine.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.runtime import Runtime
@@ -74,6 +81,7 @@ class Recalls:
     reranker: Reranker | None
     anchors: AnchorExtractor
     tables: Sequence[TokenTable] = ()
+    nulls: Nulls = field(default_factory=Nulls)
 
     def answer(self, request: Request, variants: Sequence[str] = ()) -> RecallResult:
         """Answer a request; with variants of its query, or samples, also say how far the answers agree."""
@@ -81,7 +89,7 @@ class Recalls:
             self.embedding.retry()
         runtime, meaning = self.runtime, self.embedding.meaning()
         parts = self.classifier, self.reranker, self.anchors, runtime.rules, self.tables
-        recaller = Recaller(runtime, meaning, *parts)
+        recaller = Recaller(runtime, meaning, *parts, self.nulls)
         result = recaller.answer(request)
         if variants or request.recipe.samples:
             from memorata.engine.recall.agreement import agreed
@@ -101,6 +109,7 @@ class Recaller:
     anchors: AnchorExtractor
     life: LifecycleRules = DEFAULT_RULES
     tables: Sequence[TokenTable] = ()
+    nulls: Nulls = field(default_factory=Nulls)
 
     def answer(self, request: Request) -> RecallResult:
         """Return the result of a recall."""
@@ -277,7 +286,7 @@ class Recaller:
             noise=noise,
             now=request.now,
             period=None if scope is None else scope.period,
-            about_time=scope is not None and scope.named.about,
+            about_time=scope is not None and (scope.named.about or (scope.ahead and not scope.empty)),
             near=None if scope is None or not restricts else scope.near,
             here=request.near,
             reranker=self.reranker,
@@ -288,6 +297,7 @@ class Recaller:
             tables=self.tables,
             familiarity=familiarity(query.text, languages) if languages else 1.0,
             reliability=self.meaning.reliability,
+            null=self._null(request, everything, embedded),
             continues=continues(query.text),
         )
         ranked = run(recipe, context)
@@ -318,7 +328,7 @@ class Recaller:
             hits, rejected, estimates = hits_at(ranked, positions, view, requirements, depth, limit)
             positions = list(map(positions.__getitem__, estimates.order))
         refused: tuple[Hit, ...] = ()
-        answered = estimates.answered() if recipe.min_confidence else 1.0
+        answered = estimates.answered() if recipe.min_confidence and _gates(context) else 1.0
         if hits and answered < recipe.min_confidence:
             missed = MissedThreshold("answer", answered, recipe.min_confidence)
             rejected = Rejected(hits[0], (missed,))
@@ -343,6 +353,14 @@ class Recaller:
             estimates,
         )
 
+    def _null(self, request: Request, everything: NamespaceIndex, embedded: _Embedded) -> Null:
+        """Return the null of what the request may find; of another moment it is not kept."""
+        if embedded.vector is None:
+            return Null.usual(0)
+        present = request.as_of is None and request.true_at is None
+        key = (request.namespace, request.seen) if present else None
+        return self.nulls.of(key, everything, self.meaning, embedded.seconds)
+
     def _scope(
         self, request: Request, query: ParsedQuery, view: NamespaceIndex
     ) -> tuple[TimeScope | None, str]:
@@ -350,16 +368,17 @@ class Recaller:
         if request.recipe.temporal == "none" and request.period is None:
             return None, ""
         read = partial(named_time, query.text, request.period, request.now)
-        zone = request.now.tzinfo or UTC
         named = read(self.anchors, self.runtime.analyser)
         if named.reference is not None and request.recipe.temporal == "restrict":
             named = time_of_event(query.text, named.reference, view, request.now, self.runtime.analyser)
-        scope = scope_of(view, named, zone)
-        if scope is not None and scope.empty and request.period is None:
-            # "In April" in a query of March may mean the next one: it does where the last one has no
-            # memories, and in a query that is not about the past.
-            ahead = scope_of(view, read(self.anchors, self.runtime.analyser, nearest=True), zone)
-            if ahead is not None and (not ahead.empty or not tells_past(query.text)):
+        scope = scope_of(view, named, request.now)
+        if scope is None or request.period is not None:
+            return scope, named.failure
+        if scope.empty or not (scope.ahead or tells_past(query.text) or happened_in(view, scope.period)):
+            # "In April" in a query of March may mean the next one: it does where nothing is of the last one,
+            # and in a query that is not about the past.
+            ahead = scope_of(view, read(self.anchors, self.runtime.analyser, nearest=True), request.now)
+            if ahead is not None and (not ahead.empty or (scope.empty and not tells_past(query.text))):
                 scope = ahead
         return scope, named.failure
 
@@ -412,6 +431,18 @@ class _SearchResult:
     methods: Mapping[str, str]
     period: RecalledPeriod | None
     estimates: Estimates
+
+
+def _gates(context: RecallContext) -> bool:
+    """Return whether a recall may be refused for its confidence.
+
+    A query for a time or a place asks for whatever is of it, and one without content for anything; before the
+    null of the store is known, nothing is refused.
+    """
+    query = context.query
+    asks = bool(query.terms or query.phrases) or context.vector is not None
+    known = context.vector is None or context.null.known
+    return asks and known and not context.about_time and context.here is None
 
 
 def _text_to_embed(query: ParsedQuery) -> str:

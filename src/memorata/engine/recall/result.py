@@ -189,9 +189,10 @@ class RecallResult:
 
     @property
     def confidence(self) -> float:
-        """The calibrated probability that one of the first five hits, or refused ones, answers.
+        """The calibrated probability that the memories answer the query, whatever their order.
 
-        0 where nothing was found.
+        It tells a query about something else from one about what is stored, by comparison with unrelated
+        questions; :attr:`Hit.confidence` is how likely one hit answers. 0 where nothing was found.
         """
         hits = self.hits or self.refused
         if not hits:
@@ -292,8 +293,7 @@ class MissedThreshold:
 
     - `measure`: what was measured: the ``similarity`` of meaning (a cosine), ``lexical`` (the words' share of
       the best possible match), the ``confidence`` of the memory, the ``agreement`` of several samples, the
-      ``support``: the share of the samples that have it, or the probability that one of the first five is an
-      ``answer``.
+      ``support``: the share of the samples that have it, or the probability that the memories ``answer``.
     - `value`: the measured value; None for the similarity of a memory without a vector.
     - `least`: the threshold.
 
@@ -317,7 +317,7 @@ class MissedThreshold:
         if self.measure == "support":
             return f"{self.value:.0%} of the samples found it, fewer than {self.least:.0%}"
         if self.measure == "answer":
-            return f"that one of the best answers is {self.value:.0%} likely, below {self.least:.0%}"
+            return f"that the memories answer is {self.value:.0%} likely, below {self.least:.0%}"
         if self.measure == "confidence":
             return f"confidence {self.value:.2f} is below {self.least:.2f}"
         if not self.value:

@@ -4,7 +4,7 @@ A period that a query names restricts the search, with a soft edge: memories wit
 (:func:`memorata.rank.temporal.nearness`) below a tenth are not searched at all, and the others are lowered by
 their distance. Where nothing inside passes, the whole namespace is searched again, the closest in time first,
 and the result says so. A period before all memories ("in 1942") can only be mentioned by them: it restricts
-nothing, and memories that mention it come first. Of a period ahead of all memories ("next week") are those
+nothing, and memories that mention it come first. Of a period ahead, within a year ("next week"), are those
 that are dated or mention a time in it.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -26,7 +26,7 @@ from memorata.index.search import NamespaceIndex
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.entity import Period
 from memorata.rank.bm25 import BM25
-from memorata.rank.temporal import closeness, nearness, proximity
+from memorata.rank.temporal import closeness, nearness
 from memorata.text.analysers import Analyser
 from memorata.text.dates import (
     NAMES_A_TIME,
@@ -58,6 +58,8 @@ _MAX_QUERY_SENTENCES: Final = 3
 """A longer text is a conversation, not a query about a time."""
 _MENTIONED_WEIGHT: Final = 1 / 6
 """The same for a period without memories of its own."""
+_AGENDA: Final = timedelta(days=366)
+"""How far ahead a period may begin to be asked for as an agenda."""
 _PLANNED_NEARNESS: Final = 0.8
 """Nearness to a period ahead of a memory that mentions it and is dated otherwise."""
 _UNTIMED_NEARNESS: Final = 0.5
@@ -93,6 +95,8 @@ class TimeScope:
     near: FloatArray
     restricts: bool
     empty: bool = False
+    ahead: bool = False
+    """Whether the period is ahead, within a year, and asked for what is planned in it."""
 
     def view(self, view: NamespaceIndex) -> NamespaceIndex:
         """Return the part of a view that is searched."""
@@ -228,14 +232,20 @@ def bounded(view: NamespaceIndex, since: datetime | None, until: datetime | None
     return view.restricted(slots[(event >= first) & (event < last)])
 
 
-def scope_of(view: NamespaceIndex, named: NamedTime, zone: tzinfo) -> TimeScope | None:
+def happened_in(view: NamespaceIndex, period: Period) -> bool:
+    """Return whether any memory of a view is of a period by its event time."""
+    event = view.records()["event"][view.without(None, ())]
+    return bool(((event >= period.start.timestamp()) & (event < period.end.timestamp())).any())
+
+
+def scope_of(view: NamespaceIndex, named: NamedTime, now: datetime) -> TimeScope | None:
     """Return the time scope of a named period in a view; None where none is named."""
     period = named.period
     if period is None:
         return None
     slots, records = view.without(None, ()), view.records()
     created, event = records["created"][slots], records["event"][slots]
-    mentioned = _mentioning(view, slots, len(records), looked_up_keys(period, zone))
+    mentioned = _mentioning(view, slots, len(records), looked_up_keys(period, now.tzinfo or UTC))
     near = np.zeros(len(records))
     near[slots] = nearness(created, event, mentioned[slots], period)
     if named.beside >= 0:
@@ -246,12 +256,13 @@ def scope_of(view: NamespaceIndex, named: NamedTime, zone: tzinfo) -> TimeScope 
     start, end = period.start.timestamp() - around, period.end.timestamp() + around
     # An event time that the text does not mention was passed by the caller of `remember`.
     stated = (event >= start) & (event < end) & ~mentioned[slots] & (event != created)
-    if slots.size and created.max() < start:
-        # What lies ahead of all memories is an agenda: only what is planned for it is of it.
-        near[slots] = np.maximum(proximity(event, period), _PLANNED_NEARNESS * mentioned[slots])
-        planned = TimeScope(named, period, near, restricts=True)
+    if slots.size and now < period.start <= now + _AGENDA:
+        # Of what lies ahead only what is planned for it is of it.
+        inside = (event >= period.start.timestamp()) & (event < period.end.timestamp())
+        near[slots] = np.maximum(inside, _PLANNED_NEARNESS * mentioned[slots])
+        planned = TimeScope(named, period, near, restricts=True, ahead=True)
         return planned if planned.holds(slots) else planned.opened(view)
-    if not slots.size or (created.min() > end and not stated.any()):
+    if not slots.size or ((created.min() > end or created.max() < start) and not stated.any()):
         timed = _mentioning(view, slots, len(records), (NAMES_A_TIME,))
         mentions_only = TimeScope(named, period, near, restricts=False)
         if not mentions_only.holds(slots):
