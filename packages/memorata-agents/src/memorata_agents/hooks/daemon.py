@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -207,6 +208,11 @@ class _Handler(socketserver.StreamRequestHandler):
     server: HookServer
 
     def handle(self) -> None:
+        # A caller that is slow or gone needs no answer, and is no failure of the server.
+        with suppress(OSError):
+            self._answer()
+
+    def _answer(self) -> None:
         token = self.rfile.readline(2 * _TOKEN_BYTES + 1)
         if not hmac.compare_digest(token, f"{self.server.token}\n".encode()):
             self._refuse()
