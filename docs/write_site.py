@@ -17,10 +17,8 @@ ROOT = Path(__file__).parents[1]
 OUTSIDE = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "benchmarks/RESULTS.md")
 """Pages of the site that stand elsewhere in the repository."""
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
-FACETS = (
-    "entities", "graph", "duplicates", "lifecycle", "recipes", "feedback", "transfer", "admin",
-    "idempotency",
-)  # fmt: skip
+FACETS = ("duplicates", "lifecycle", "recipes", "feedback", "transfer", "namespaces", "idempotency")
+"""What `memory.admin` brings along with its own verbs."""
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -65,6 +63,7 @@ def python_reference() -> str:
     import inspect
 
     import memorata
+    from memorata_graph import Graph
 
     lines = [
         "# Python",
@@ -79,9 +78,12 @@ def python_reference() -> str:
     ]
     with _engine() as engine:
         lines += [f"| `{name}` | {first} |" for name, first in _described(type(engine))]
-        for facet in FACETS:
-            lines += ["", f"## `memory.{facet}`", "", "| verb | what it does |", "|---|---|"]
-            lines += [f"| `{name}` | {first} |" for name, first in _described(type(getattr(engine, facet)))]
+        parts: dict[str, object] = {"memory.admin": engine.admin}
+        parts |= {f"memory.admin.{facet}": getattr(engine.admin, facet) for facet in FACETS}
+        parts["memorata_graph.Graph(memory)"] = Graph(engine)
+        for name, part in parts.items():
+            lines += ["", f"## `{name}`", "", "| verb | what it does |", "|---|---|"]
+            lines += [f"| `{verb}` | {first} |" for verb, first in _described(type(part))]
     names = sorted(name for name in memorata.__all__ if not name.startswith("_"))
     lines += ["", "## `memorata`", "", "| name | what it is |", "|---|---|"]
     for name in names:
