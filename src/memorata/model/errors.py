@@ -239,11 +239,12 @@ class IndexCorrupt(StoreError):
 
 
 class MemoryNotFound(StoreError, LookupError):
-    """No memory has that id, here."""
+    """No memory has that id, or is under that key, here; an error about a key has no `memory_id`."""
 
-    def __init__(self, memory_id: str, namespace: str) -> None:
-        self.memory_id, self.namespace = memory_id, namespace
-        super().__init__(f"no memory {shown(memory_id)} in namespace {shown(namespace)}")
+    def __init__(self, memory_id: str, namespace: str, *, key: str | None = None) -> None:
+        self.memory_id, self.namespace, self.key = memory_id, namespace, key
+        missing = shown(memory_id) if key is None else f"under the key {shown(key)}"
+        super().__init__(f"no memory {missing} in namespace {shown(namespace)}")
 
 
 class EntityNotFound(StoreError, LookupError):

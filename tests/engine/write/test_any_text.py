@@ -90,7 +90,7 @@ def test_a_name_that_is_too_long_is_left_out_of_those_of_its_memory(memory: Engi
         ({"content": "tea", "tags": ["a", 5]}, "items[1002].tags[1] must be a string, got 5"),
         ({"content": "tea", "vector": [1, 0]}, "items[1002].vector must be of shape"),
         ({"content": "tea", "place": {"lat": 91, "lon": 0}}, "items[1002].lat must be a number"),
-        ({"text": "tea"}, "items[1002] must be a memory, a mapping with a content, or a text"),
+        ({"category": "tea"}, "items[1002] must be a memory, a mapping with a content, or a text"),
     ],
 )
 def test_an_error_in_a_batch_names_its_item(memory: Engine, item: Any, refused: str) -> None:
@@ -101,6 +101,17 @@ def test_an_error_in_a_batch_names_its_item(memory: Engine, item: Any, refused: 
     assert str(caught.value).startswith(refused)
     assert refused.startswith(caught.value.argument)
     assert len(memory.list(namespace=path, limit=2_000).memories) == 1_000
+
+
+@pytest.mark.parametrize(("unknown", "known"), [("contnt", "content"), ("tgas", "tags")])
+def test_an_unknown_field_in_a_batch_is_named_with_the_nearest(
+    memory: Engine, unknown: str, known: str
+) -> None:
+    item = {unknown: "tea"} if known == "content" else {"content": "tea", unknown: ["tea"]}
+    with pytest.raises(InvalidArgument) as caught:
+        memory.remember_many(["tea", item], namespace=f"n{next(NUMBER)}")
+    assert str(caught.value).startswith("items[1].fields must be one of ")
+    assert str(caught.value).endswith(f" (did you mean {known}?), got {unknown!r}")
 
 
 @pytest.mark.untraced

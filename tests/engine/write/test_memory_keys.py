@@ -44,7 +44,7 @@ def test_a_key_is_free_after_its_memory_is_gone(memory: Engine, how: str) -> Non
         assert memory.delete(key="k") == first
     else:
         memory.forget(first.id)
-    with pytest.raises(MemoryNotFound, match="key k"):
+    with pytest.raises(MemoryNotFound, match="no memory under the key 'k' in namespace"):
         memory.get(key="k")
     with pytest.raises(MemoryNotFound):
         memory.delete(key="k")

@@ -15,9 +15,10 @@ from memorata.model.entity import Place
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import IMPORT, PYTHON, Memory, Source, build_memory, unattributed
 
-_DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
+_FIELDS: Final = tuple(field.name for field in fields(Memory))
+_DETAILS: Final = tuple(name for name in _FIELDS if name not in ("content", "namespace"))
+_FIELD_NAMES: Final = frozenset(_FIELDS)
 _DETAIL_NAMES: Final = frozenset(_DETAILS)
-_FIELD_NAMES: Final = _DETAIL_NAMES | {"content", "namespace"}
 _RELAYING_INTERFACES: Final = frozenset({PYTHON, IMPORT})
 """Interfaces that may say what a memory came through: a program, and what was exported with it."""
 
@@ -70,7 +71,7 @@ class Drafts:
 
     def _built_memory(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         if not _DETAIL_NAMES.issuperset(details):
-            _check_details(details)
+            _check_names("details", details, _DETAILS)
         return self._filled({**details, "content": content, "namespace": namespace})
 
     def _filled(self, values: dict[str, Any]) -> Memory:
@@ -103,10 +104,11 @@ class Drafts:
         if isinstance(item, str):
             return self._built_memory(item, namespace, {})
         # Asking whether a dictionary is a Mapping would take longer than looking into it.
-        if (type(item) is not dict and not isinstance(item, Mapping)) or "content" not in item:
+        is_mapping = type(item) is dict or isinstance(item, Mapping)
+        if is_mapping and not _FIELD_NAMES.issuperset(item):
+            _check_names("fields", item, _FIELDS)
+        if not is_mapping or "content" not in item:
             raise InvalidArgument("", item, "a memory, a mapping with a content, or a text")
-        if not _FIELD_NAMES.issuperset(item):
-            _check_details(name for name in item if name not in ("content", "namespace"))
         return self._filled({**item, "namespace": item.get("namespace") or namespace})
 
     def marked(self, memory: Memory) -> Memory:
@@ -140,9 +142,9 @@ class Drafts:
         return memory if names == memory.entities else memory.mentioning(names)
 
 
-def _check_details(names: Iterable[str]) -> None:
+def _check_names(argument: str, names: Iterable[str], known: Sequence[str]) -> None:
     for name in names:
-        checks.one_of("details", name, _DETAILS)
+        checks.one_of(argument, name, known)
 
 
 def has_id(item: Memory | Mapping[str, Any] | str) -> bool:

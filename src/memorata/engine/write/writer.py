@@ -357,7 +357,7 @@ class MemoryKeys:
         """Return the current version, or raise :class:`MemoryNotFound`."""
         memory = self.find(key)
         if memory is None:
-            raise MemoryNotFound(f"key {key}", self._path)
+            raise MemoryNotFound("", self._path, key=key)
         return memory
 
     def put(self, key: str, content: str, details: dict[str, Any]) -> Memory:
