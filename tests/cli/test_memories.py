@@ -65,6 +65,8 @@ def test_the_text_may_come_from_a_pipe_and_stays_as_it_is(cli: Run) -> None:
         (("x", "--id", "has space"), "id must be 1 to 128 characters without white space"),
         (("x", "--valid-from", "2026-02-01", "--valid-to", "2026-01-01"), "valid_to must be at or after"),
         ((), "Missing argument 'TEXT'. Use - to read it from stdin."),
+        (("-5 degrees",), "No such option: -5. Put -- before a text that begins with a dash."),
+        (("x", "--tga", "y"), "No such option: --tga (Possible options: --tag)"),
     ],
 )
 def test_mistakes_are_explained_and_nothing_is_written(

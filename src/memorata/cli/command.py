@@ -210,13 +210,20 @@ class Command(_PlainFlags, TyperCommand):
     """A command whose help shows flags by their names alone."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - as in `get_params`
-        """Parse the arguments; where a text is missing, the error says how to pipe it."""
+        """Parse the arguments; where a text is missing or begins with -, the error says how to give it."""
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
             # A missing parameter is the one error without a message of its own.
             if not error.message and "stdin" in (getattr(error.param, "help", None) or ""):
                 error.message = "Use - to read it from stdin."
+            raise
+        except Exception as error:
+            # typer exports no name for the error of an unknown option, which alone has possibilities.
+            unknown: Any = error
+            takes_text = any(parameter.param_type_name == "argument" for parameter in self.params)
+            if takes_text and not getattr(error, "possibilities", True):
+                unknown.message += ". Put -- before a text that begins with a dash."
             raise
 
 
