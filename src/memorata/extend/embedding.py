@@ -20,7 +20,7 @@ from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.ngram_encoder import BUILTIN, BuiltinEmbedder
 from memorata.embed.ngram_encoder import DESCRIPTION as BUILTIN_DESCRIPTION
 from memorata.embed.port import PRESETS, Embedder, Prompts, Reranker, Vectors, carried
-from memorata.embed.selection import Choice, Resources, choose, open_reranker
+from memorata.embed.selection import BEFORE_BUILTIN, Choice, Resources, choose, open_reranker
 from memorata.embed.token_embedder import LoadedModel, TokenEmbedder
 from memorata.embed.token_table import LoadedTable, TokenTable
 from memorata.embed.tokens import Tokeniser, character_passages
@@ -40,6 +40,7 @@ BUILTIN_LANGUAGES = BUILTIN_DESCRIPTION.languages
 """The languages that the built-in model was made for."""
 
 __all__ = [
+    "BEFORE_BUILTIN",
     "BUILTIN",
     "BUILTIN_LANGUAGES",
     "DESCRIPTION",

@@ -9,7 +9,7 @@ from typing import Final
 from typer import Argument
 
 from memorata.extend.commands import Session, one_of, progress
-from memorata.extend.embedding import BUILTIN, BuiltinEmbedder, language_code
+from memorata.extend.embedding import BEFORE_BUILTIN, BUILTIN, BuiltinEmbedder, language_code
 from memorata.extend.errors import EMBEDDER, EmbedderError, MemorataError
 
 _SAMPLE_SIZE: Final = 1_000
@@ -88,9 +88,14 @@ def install(
         return
     for row in models:
         output.line(f"{row['name']}: {row['source']}, in {row['folder']}")
-    output.say("new databases use the best model that is installed; memorata doctor says which is in use")
-    if (names[0] == BUILTIN or CATALOGUE[names[0]].kind == EMBEDDER_KIND) and session.settings.db.exists():
-        output.say(f"memorata admin reembed --embedder {names[0]} moves the database you have to it")
+    name = names[0]
+    is_embedder = name == BUILTIN or CATALOGUE[name].kind == EMBEDDER_KIND
+    if name in BEFORE_BUILTIN:
+        output.say("new databases use the best model that is installed; memorata doctor says which is in use")
+    else:
+        output.say(f"use it with {'--embedder' if is_embedder else '--reranker'} {name}")
+    if is_embedder and session.settings.db.exists():
+        output.say(f"memorata admin reembed --embedder {name} moves the database you have to it")
 
 
 def _languages(session: Session) -> Counter[str]:
