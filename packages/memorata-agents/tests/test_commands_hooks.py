@@ -1,10 +1,16 @@
 """Installing into coding agents from the command line: shown, asked, written, undone."""
 
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import memorata
+from memorata_agents.hooks.client import address_file, log_failure, read_address, run_folder
+from memorata_agents.hooks.daemon import HookServer
 
 Run = Callable[..., Any]
 
@@ -36,6 +42,30 @@ def test_install_and_uninstall(cli: Run, home: Path) -> None:
     assert "has none of it already" in cli("agents", "uninstall", "codex", "--yes").err
 
 
+def test_uninstalling_ends_the_background_process(
+    cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
+    monkeypatch.setenv("LOCALAPPDATA", str(home / "data"))
+    cli("agents", "install", "cursor", "--yes")
+    folder = run_folder(os.environ, home)
+    with memorata.open(":memory:", embedder="lexical") as engine:
+        server = HookServer(engine, address_file(folder, os.environ), folder)
+        serving = threading.Thread(target=server.serve)
+        serving.start()
+        while read_address(folder, os.environ) is None:
+            serving.join(0.01)
+        try:
+            cli("agents", "uninstall", "cursor", "--dry-run")
+            assert read_address(folder, os.environ) is not None
+            cli("agents", "uninstall", "cursor", "--yes")
+            serving.join(30)
+            assert not serving.is_alive()
+        finally:
+            server.shutdown()
+            serving.join()
+
+
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "cursor"])
 def test_a_server_that_could_not_start_is_not_installed(
     cli: Run, home: Path, agent: str, monkeypatch: pytest.MonkeyPatch
@@ -64,8 +94,6 @@ def test_an_agent_that_is_not_known(cli: Run) -> None:
 def test_the_last_failure_is_listed(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
     cli("agents", "install", "cursor", "--yes")
-    from memorata_agents.hooks.client import log_failure, run_folder
-
     log_failure(run_folder({"XDG_DATA_HOME": str(home / "data")}, home), "cursor: TimeoutError: too late")
     listed = cli("agents", "list", "--json").json
     assert listed["agents"] == {"claude-code": False, "codex": False, "cursor": True}

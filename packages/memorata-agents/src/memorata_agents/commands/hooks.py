@@ -32,8 +32,14 @@ def install(
 def uninstall(
     session: Session, agent: Agent, dry_run: options.DryRun = False, yes: options.Yes = False
 ) -> None:
-    """Take our hooks and our MCP server out of a coding agent's settings; memories stay."""
-    _change(session, agent, dry_run=dry_run, yes=yes, remove=True)
+    """Take our hooks and our MCP server out of a coding agent's settings; memories stay.
+
+    The background process of the hooks ends; that of an agent that still has them starts with its next hook.
+    """
+    from memorata_agents.hooks.client import end_processes, run_folder
+
+    if _change(session, agent, dry_run=dry_run, yes=yes, remove=True):
+        end_processes(run_folder(os.environ, Path.home()))
 
 
 def list_(session: Session) -> None:
@@ -52,7 +58,8 @@ def list_(session: Session) -> None:
         session.output.say(f"the last failure of a hook: {failure}", "")
 
 
-def _change(session: Session, agent: str, *, dry_run: bool, yes: bool, remove: bool) -> None:
+def _change(session: Session, agent: str, *, dry_run: bool, yes: bool, remove: bool) -> bool:
+    """Show the changes of an agent's settings and write them; return whether they were written."""
     from memorata_agents.hooks.install import HOOK, edits
 
     output = session.output
@@ -78,3 +85,4 @@ def _change(session: Session, agent: str, *, dry_run: bool, yes: bool, remove: b
         output.say(f"Nothing to do: {agent} has {'none of it' if remove else 'all of it'} already.")
     elif written:
         output.say(f"Done. {agent} takes it up when it is started the next time.")
+    return written
