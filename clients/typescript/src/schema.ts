@@ -641,7 +641,7 @@ export type PurgeAnswer = {
 export type RecallAnswer = {
   /** What feedback about a hit refers to; empty where recalls are not logged. */
   recall_id: string;
-  /** How likely the memories answer the query at all, from 0 to 1. */
+  /** How likely the query is about what is stored, from 0 to 1. */
   confidence: number;
   /** How well the best candidate stands by itself, from 0 to 1: to compare queries by. */
   support: number;

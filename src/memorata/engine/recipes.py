@@ -258,7 +258,12 @@ class Recipe:
     least_confidence: Annotated[float, _thresholds("Least confidence.", 0, 1)] = 0.0
     min_confidence: Annotated[
         float,
-        _thresholds("Show nothing if the memories answer at all with less confidence.", 0, 1, search=True),
+        _thresholds(
+            "Show nothing if the confidence that the query is about what is stored is lower.",
+            0,
+            1,
+            search=True,
+        ),
     ] = 0.0
     only_vectors_pass: Annotated[bool, _thresholds("Words alone cannot pass the gate.")] = False
 

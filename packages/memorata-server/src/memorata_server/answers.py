@@ -166,7 +166,7 @@ class RecallAnswer(BaseModel):
     recall_id: str = Field(
         description="What feedback about a hit refers to; empty where recalls are not logged."
     )
-    confidence: float = Field(description="How likely the memories answer the query at all, from 0 to 1.")
+    confidence: float = Field(description="How likely the query is about what is stored, from 0 to 1.")
     support: float = Field(
         description="How well the best candidate stands by itself, from 0 to 1: to compare queries by."
     )

@@ -1,10 +1,11 @@
-"""Confidence: the calibrated probability that a hit answers, and that the memories of a recall answer at all.
+"""Confidence: the calibrated probability that a hit answers, and that a query is about what is stored.
 
 A score orders the candidates of one query and is relative to the best of them: the best of a bad lot has 1. A
 confidence is comparable between queries, stores and embedders. It is a logistic regression (Platt, 1999)
 over nine features, each without a unit: of ten hits with a confidence of 0.7, seven answer. That of a recall
-is how likely the store has an answer, where as many queries are about something else as are about it: it
-compares the query with the store's null (:mod:`memorata.engine.recall.null`). It is the gate of the default.
+is how likely the query is about the store, where as many are about something else; it cannot tell whether an
+answer was ever said. It compares the query with the store's null (:mod:`memorata.engine.recall.null`). It is
+the gate of the default.
 
 ``benchmarks/answer_confidence.py`` learns the weights of hits, ``benchmarks/gate.py`` those of a recall, with
 every set left out once.
@@ -167,7 +168,7 @@ class Estimates:
         return self._of_hits[number]
 
     def answered(self) -> float:
-        """Return the probability that the memories answer the query at all."""
+        """Return the probability that the query is about what is stored."""
         if self._trace is None or not self.order:
             return 0.0
         return float(_probability(self.of_recall @ RECALL_WEIGHTS + RECALL_BIAS))

@@ -189,10 +189,11 @@ class RecallResult:
 
     @property
     def confidence(self) -> float:
-        """The calibrated probability that the memories answer the query, whatever their order.
+        """The calibrated probability that the query is about what is stored, whatever the order of the hits.
 
-        It tells a query about something else from one about what is stored, by comparison with unrelated
-        questions; :attr:`Hit.confidence` is how likely one hit answers. 0 where nothing was found.
+        It tells a query about something else by comparison with unrelated questions. A question on topic
+        whose answer was never said has a high one, too. :attr:`Hit.confidence` is how likely one hit
+        answers. 0 where nothing was found.
         """
         hits = self.hits or self.refused
         if not hits:
