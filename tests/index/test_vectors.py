@@ -271,3 +271,16 @@ def test_a_text_in_which_nothing_was_found_makes_no_other_doubtful(monkeypatch: 
     monkeypatch.setattr(Vectors, "_compared", counted)
     assert search(found, rows, rows[7], 10, None)[0] == 7
     assert compared[0] < 200
+
+
+def test_the_first_vector_of_each_slot_is_read_where_rows_are_kept() -> None:
+    rows = clustered(6, 4)
+    owners = np.array([0, 0, 2, 3, 3, 5], np.int32)
+    kept = filled(rows, owners, exact=True).first_rows(np.array([3, 1, 0, 9, 5]))
+    assert kept is not None
+    nothing = [0.0] * 4
+    assert kept.tolist() == [rows[3].tolist(), nothing, rows[0].tolist(), nothing, rows[5].tolist()]
+    assert filled(rows, owners, exact=False).first_rows(np.array([3])) is None
+    empty = Vectors(4, exact=True).first_rows(np.array([1]))
+    assert empty is not None
+    assert empty.tolist() == [nothing]

@@ -18,7 +18,7 @@ HEAD = 5
 """The letter of a message, and four bytes for its length without the letter."""
 TRIPS = {
     "`recall`": 1,
-    "`remember`": 3,
+    "`remember`": 4,
     "a batch of 1,000": 6,
     "`correct`": 4,
     "`forget`": 2,

@@ -227,6 +227,9 @@ class NamespaceIndex:
 
     def vectors(self, slots: IntArray) -> Floats:
         """Return the first passage's vector of each memory; zeros for one without."""
+        kept = self._partition.vectors.first_rows(slots)
+        if kept is not None:
+            return kept
         result = np.zeros((slots.size, self._partition.vectors.dimension), np.float32)
         for position, rows in self._rows_of(slots):
             result[position] = rows[0]

@@ -156,6 +156,16 @@ class Vectors:
         result[having] = np.maximum.reduceat(self._compared(query, places).astype(np.float64), starts)
         return _as_cosines(result)
 
+    def first_rows(self, slots: Places) -> Floats | None:
+        """Return the row of each slot's first vector, zeros for one without; None where no rows are kept."""
+        if not self.exact:
+            return None
+        result = np.zeros((slots.size, self.dimension), np.float32)
+        if len(self):
+            places, starts, having = self._places(slots)
+            result[having] = self._rows.view[places[starts]]
+        return result
+
     def _places(self, slots: npt.NDArray[np.integer[Any]]) -> tuple[Places, Places, Places]:
         """Return the places of the vectors of slots, where each slot's start, and which slots have any."""
         owners = self.owners.view

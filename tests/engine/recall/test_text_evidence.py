@@ -125,7 +125,7 @@ def test_a_question_answers_less_the_less_it_says_beside_the_query() -> None:
     same, more = "Where does Anna live?", "Where does Anna live with her dogs and horses, in Kent?"
     # In a session it may come before its answer.
     rows = text_evidence(of, [said(asking, "", ""), said(asking), said(telling), said(same), said(more)])
-    assert rows[:, 5].tolist() == pytest.approx([0.6, 1 / 4, 0, 1, (2 / 5) ** 2])
+    assert rows[:, 5].tolist() == pytest.approx([0.6, 0.1, 0, 1, (2 / 5) ** 4])
 
 
 def test_a_text_that_quotes_the_query_and_tells_nothing_of_it_repeats_it() -> None:
