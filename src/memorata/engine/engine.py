@@ -188,7 +188,7 @@ class Engine:
         """Remember one thing, verbatim; when this returns, it is on the disk.
 
         A repeat is written too, but superseded by the earlier memory, which is returned instead with one more
-        mention (`duplicates.repeats`). A turn of a transcript is an event, and never a repeat.
+        mention (`admin.duplicates.repeats`). A turn of a transcript is an event, and never a repeat.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class Engine:
             Whether to take memories as they are: no names, days or duplicates are looked for.
         duplicates
             As in `remember`; None for ``"exact"`` (unless the engine's is ``"off"``), which costs next to
-            nothing: `duplicates.find` is there for the rest.
+            nothing: `admin.duplicates.find` is there for the rest.
         """
         checks.function("progress", progress)
         off = checks.flag("verbatim", verbatim) or self.dedupe_mode is DedupeMode.OFF
