@@ -124,7 +124,7 @@ def test_days_begin_where_the_speaker_is() -> None:
         ("we marry in December", "2022-12-01", "2023-12-01"),
         ("we married in October", "2023-10-01", "2023-10-01"),
         ("lunch on Friday", "2023-11-10", "2023-11-17"),
-        ("lunch on Monday", "2023-11-13", "2023-11-13"),
+        ("lunch on Monday", "2023-11-13", "2023-11-20"),
         ("on 29 February", "2020-02-29", "2024-02-29"),
         ("on the weekend", "2023-11-11", "2023-11-18"),
     ],
@@ -171,6 +171,13 @@ def test_what_is_still_to_come_lies_ahead(text: str, day: str) -> None:
         ("who comes on Monday", "2023-11-20"),
         ("wer kommt am Montag", "2023-11-20"),
         ("quién viene el lunes", "2023-11-20"),
+        ("¿Qué tengo el lunes?", "2023-11-20"),
+        ("¿Qué vamos a hacer el lunes?", "2023-11-20"),
+        ("¿De qué hablamos el lunes?", "2023-11-13"),
+        ("¿Qué hice el lunes?", "2023-11-13"),
+        ("Was habe ich am Montag vor?", "2023-11-20"),
+        ("Was habe ich am Montag gegessen?", "2023-11-13"),
+        ("Was haben wir am Montag besprochen?", "2023-11-13"),
     ],
 )
 def test_a_question_does_not_ask_for_what_will_be_unless_it_says_so(text: str, day: str) -> None:

@@ -10,8 +10,9 @@ How it is decided, where it could be decided otherwise:
 * A month, a season, a holiday or a day without a year is the latest that has begun. A weekday after "on" is
   the latest up to today; "last" is before today, "next" after today, "this" of this week.
 * A statement, where `nearest` is asked for, lies ahead after "will", "going to" and their like in the
-  same clause, where it "is on" a day, and after a verb in the present ("comes on Monday"); after one in the
-  past it is the latest weekday. Otherwise it is the nearest.
+  same clause, where it "is on" a day, and with a verb in the present ("comes on Monday", "on Monday we
+  come"); with one in the past it is the latest weekday. Without either a weekday is the coming one in the
+  languages with words for the past ("dinner on Friday"); everything else is the nearest.
 * "before" ends where the phrase begins and starts at :data:`~memorata.text.dates.calendar.FIRST_DAY`;
   "after" begins where the phrase ends, "since" where it begins, and both go on through today, or if they lie
   ahead to :data:`~memorata.text.dates.calendar.LAST_DAY`; "until" includes the phrase.
@@ -55,6 +56,8 @@ _ALSO_ENGLISH, _ENGLISH_OR_NAMES = (
     shared("dates", name) for name in ("german_or_english", "english_or_names")
 )
 """Time words of German, and of other languages, that are also English ones."""
+# "I am 25. November is cold." names no day.
+_GERMAN_DAY: Final = re.compile(r"(?<![\w'’])(?<!I )(?:am|bis|vom|zum) \d{1,2}\. ?[A-Z]")
 _HANGUL, _KANA, _HAN = (
     re.compile(span) for span in ("[\uac00-\ud7af]", "[\u3040-\u30ff]", "[\u3040-\u9fff]")
 )
@@ -371,7 +374,7 @@ def _languages_of(text: str, words: set[str], language: str | None) -> list[Date
     candidates, detected = [], ""
     for name, candidate in languages().items():
         triggers = (candidate.beside_digits if DIGITS in words else candidate.triggers) & words
-        doubtful = name == "german" and triggers <= _ALSO_ENGLISH
+        doubtful = name == "german" and triggers <= _ALSO_ENGLISH and not _GERMAN_DAY.search(text)
         if name in _TOLD_BY_FUNCTION_WORDS:
             doubtful = triggers.isdisjoint(_own_words(name))
         if triggers and doubtful:

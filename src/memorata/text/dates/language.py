@@ -90,6 +90,7 @@ class Vocabulary:
       ".
     - `present`: the same of a statement in the present: "comes on ".
     - `told`: an expression for words that tell what happened: "came".
+    - `perfect`: the same for two words with the phrase between them: „ist am Montag gekommen".
     """
 
     month: Mapping[str, int] = field(default_factory=dict)
@@ -109,10 +110,21 @@ class Vocabulary:
     ahead: str = _NEVER
     present: str = _NEVER
     told: str = _NEVER
+    perfect: str = _NEVER
     past: str = _NEVER
     """An expression for words that put a question in the past: "did"."""
     boundaries: Sequence[str] = (_LEFT, _RIGHT)
     """What may stand before and after a phrase; where words have no spaces between them, another word."""
+
+    @property
+    def tells_tense(self) -> bool:
+        """Whether it has words for the past, so that a clause without them is not of it."""
+        return self.told is not _NEVER
+
+    @staticmethod
+    def says(expression: str, clause: str) -> bool:
+        """Return whether a clause has the words of an expression."""
+        return re.search(rf"(?<!\w)(?:{expression})(?!\w)", clause) is not None
 
     def value(self, group: str, matched: str) -> int:
         """Return the number that the words matched by `group` stand for."""

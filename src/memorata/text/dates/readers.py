@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from memorata.text.dates.language import Vocabulary
 
 _CLAUSE: Final = 80
-"""How many characters before a phrase may say that it is still to come."""
+"""How many characters before and after a phrase may say that it is still to come."""
+_SENTENCE_END: Final = re.compile(r"[.!?\n]")
+_BESIDE: Final = re.compile(
+    r",?\s+(?:the\s+)?(?:\d{1,2}(?:st|nd|rd|th)?\s+)?(?:de\s+|of\s+)?(?P<word>[^\W\d]+)"
+)
+"""What may stand between a weekday and the month of its date."""
+_OPENING: Final = 2
+"""How many words may stand before a phrase that opens its clause: "and on"."""
+_CLAUSE_END: Final = re.compile(r"[,;:.!?\n]")
 
 
 class Reading(NamedTuple):
@@ -88,18 +96,41 @@ class Phrase:
         return word in self.vocabulary.never_title and self.written(group).istitle()
 
     def tense(self) -> int:
-        """Return 1 where the words before put it in the future, -1 where in the past, 0 where in neither.
+        """Return 1 where its clause puts it in the future, -1 where in the past, 0 where in neither.
 
         "Will be on Monday" and "comes on Monday" are about the next, "came on Monday" is about the last.
+        "On Monday we came" has its verb behind it.
         """
-        start = self.match.start()
-        before = re.split(r"[,;:.!?\n]", self.original[max(0, start - _CLAUSE) : start])[-1]
+        start, end = self.match.span()
+        before = _CLAUSE_END.split(self.original[max(0, start - _CLAUSE) : start])[-1]
+        after = _CLAUSE_END.split(self.original[end : end + _CLAUSE])[0]
         words = self.vocabulary
+        if words.says(words.perfect, f"{before}{self.original[start:end]}{after}"):
+            return -1
         if re.search(rf"(?:{words.ahead})$", before):
             return 1
-        if re.search(rf"(?<!\w)(?:{words.told})(?!\w)", before):
+        if words.says(words.told, before):
             return -1
-        return 1 if re.search(rf"(?:{words.present})$", before) else 0
+        if re.search(rf"(?:{words.present})$", before):
+            return 1
+        if words.says(words.told, after):
+            return -1
+        if len(before.split()) > _OPENING:
+            return 0
+        # "On Monday we come" is read as "we come on Monday".
+        opening = f"{after.strip()} {before.strip().lower()} "
+        return int(re.search(rf"(?:{words.ahead}|{words.present})$", opening) is not None)
+
+    def names_appointment(self) -> bool:
+        """Return whether a statement, such as "dinner on Friday", has no word of the past and no date."""
+        start, end = self.match.span()
+        before = _SENTENCE_END.split(self.original[max(0, start - _CLAUSE) : start])[-1]
+        after = _SENTENCE_END.split(self.original[end : end + _CLAUSE])[0]
+        words = self.vocabulary
+        beside = _BESIDE.match(after)
+        dated = beside is not None and beside["word"].lower() in words.month
+        told = any(words.says(words.told, part) for part in (before, after))
+        return words.tells_tense and not dated and not told
 
 
 Reader = Callable[[Phrase], Reading | None]
@@ -163,7 +194,8 @@ def weekday(phrase: Phrase) -> Reading:
     days = calendar.weekday(phrase.today, phrase.value("weekday"), which, phrase.nearest)
     if which is None:
         tense = phrase.tense()
-        if tense > 0 and days.after <= phrase.today:
+        appointment = phrase.nearest and tense == 0 and phrase.names_appointment()
+        if (tense > 0 or appointment) and days.after <= phrase.today:
             days = calendar.weekday(phrase.today, phrase.value("weekday"), 1)
         elif phrase.nearest and tense < 0 and days.first > phrase.today:
             days = calendar.weekday(phrase.today, phrase.value("weekday"), None)
