@@ -8,6 +8,7 @@ larger size begin with those of a smaller one, and everything is the same in eve
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -102,9 +103,12 @@ class FixedVectors:
         return np.concatenate([self._rows[text] for text in texts])
 
     def embed_query(self, text: str) -> Floats:
-        """Return the row that was given."""
-        row: Floats = self._rows[text][0]
-        return row
+        """Return the row that was given; of another text, such as those of a null, any direction."""
+        if text in self._rows:
+            row: Floats = self._rows[text][0]
+            return row
+        other = np.random.default_rng(zlib.crc32(text.encode())).normal(size=self.dimension)
+        return (other / np.linalg.norm(other)).astype(np.float32)
 
     def passages(self, text: str) -> list[str]:
         """Return the text whole."""

@@ -46,7 +46,7 @@ QUESTIONS: Final = 300
 MEMORIES: Final = 1000
 WARM: Final = 20
 """Calls of the same kind before those that are counted."""
-PORT: Final = {"store.database": ("Database", "Session", "Dialect", "Postings", "Condition")}
+PORT: Final = {"store.database": ("Database", "Session", "Dialect", "Condition")}
 """By module, the classes that a new database must implement."""
 
 _PEOPLE: Final = ("Anna", "Ben", "Carla", "Dmitri", "Elif", "Farid", "Grace", "Hiro")

@@ -71,3 +71,16 @@ def test_a_slow_embedder_embeds_one_question_with_each_recall() -> None:
             memory.recall(f"Who is my dentist {number}?", min_confidence=0)
             assert len(embedder.asked) == min(2 * (number + 1), number + 1 + len(questions()))
     assert sorted(set(questions())) == sorted(text for text in embedder.asked if "dentist" not in text)
+
+
+def test_a_caller_that_brings_vectors_is_asked_for_no_others() -> None:
+    class OfOneText(LexicalEmbedder):
+        def embed_query(self, text: str) -> Vectors:
+            raise KeyError(text)
+
+    embedder = OfOneText()
+    with memorata.open(":memory:", embedder=embedder) as memory:
+        memory.remember_many([{"content": fact} for fact in FACTS])
+        vector = embedder.embed_documents(["Who is my dentist?"])[0]
+        found = memory.recall(memorata.Query("Who is my dentist?", vector=vector), min_confidence=0)
+    assert found.hits[0].content == FACTS[0]

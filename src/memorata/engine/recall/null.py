@@ -90,7 +90,7 @@ class Nulls:
     def of(self, key: object, view: NamespaceIndex, meaning: Embedding, seconds: float) -> Null:
         """Return the null of a view; kept under `key`, and by embedder, unless that is None.
 
-        `seconds` is how long the query took to embed.
+        `seconds` is how long the query took to embed; infinite where nothing else may be embedded.
         """
         embedder, count = meaning.embedder, view.status.count
         if embedder is None or not count:
@@ -125,7 +125,7 @@ class Nulls:
         with self._lock:
             rows = self._vectors.setdefault(embedder.name, [])
             done = len(rows)
-        more = len(texts) if meaning.quick else int(seconds <= _MAX_SECONDS)
+        more = len(texts) if meaning.quick and seconds < math.inf else int(seconds <= _MAX_SECONDS)
         for text in texts[done : done + more]:
             row, failure = meaning.query(text, None)
             if row is None or failure:

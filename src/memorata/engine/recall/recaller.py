@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
@@ -359,7 +360,9 @@ class Recaller:
             return Null.usual(0)
         present = request.as_of is None and request.true_at is None
         key = (request.namespace, request.seen) if present else None
-        return self.nulls.of(key, everything, self.meaning, embedded.seconds)
+        # A caller that brings the vector of a query may have an embedder that knows no other text.
+        seconds = math.inf if request.vector is not None else embedded.seconds
+        return self.nulls.of(key, everything, self.meaning, seconds)
 
     def _scope(
         self, request: Request, query: ParsedQuery, view: NamespaceIndex
