@@ -45,7 +45,7 @@ def test_items_of_a_batch() -> None:
     ]
 
 
-@pytest.mark.parametrize("item", [5, None, {"text": "tea"}, ["tea"]])
+@pytest.mark.parametrize("item", [5, None, {"category": "tea"}, ["tea"]])
 def test_an_item_that_is_none_of_these_is_refused(item: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"items\[1\] must be a memory, a mapping with a content"):
         DRAFTS.from_items(["tea", item], "default")
