@@ -458,8 +458,9 @@ class Engine:
             The turns of the conversation before the query, oldest first: whom "she" means in it, and what it
             is about. The last four are read.
         min_confidence
-            The least confidence of the result, from 0 to 1: below it all hits are in `refused` of the result,
-            marked, instead of in `hits`. None for what the recipe requires; with 0 nothing is refused.
+            The least confidence of the result (how likely the query is about what is stored), from 0 to 1:
+            below it all hits are in `refused` of the result, marked, instead of in `hits`. None for
+            what the recipe requires; with 0 nothing is refused.
         namespace
             Whose memory; None for the engine's.
         """

@@ -166,7 +166,7 @@ class Recall(Arguments):
         description="The same question in other words; tells how far the results agree.",
     )
     min_confidence: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None, description="Show nothing that is less likely to answer."
+        None, description="Show nothing if the query is less likely about what is stored."
     )
     refused: bool = Field(False, description="Also show what was refused as unlikely, marked.")
 
