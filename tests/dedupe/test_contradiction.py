@@ -40,6 +40,19 @@ CHANGES = [
     ("I have read 40 pages of the novel", "I have read 80 pages of the novel now"),
     ("I have been learning Greek for 3 weeks", "I have been learning Greek for 5 weeks"),
     ("I tested the parser", "I have never tested the parser"),
+    ("My boss is called Karl", "I have a new boss, Petra"),
+    ("My boss is called Klaus", "Correction: My boss is called Karl"),
+    ("My boss is called Klaus", "Correction: My boss is not called Klaus but Karl"),
+    ("Mein Chef heißt Klaus", "Korrektur: Mein Chef heißt nicht Klaus, sondern Karl"),
+    ("My boss's name is Kim", "My boss is called Petra"),
+    ("The phone number of my wife is 5551", "My wife's phone number is 5552"),
+    ("My wife is Maria", "I am married to Elena now"),
+    ("I live with my wife in Rome", "I live in Paris now"),
+    ("Моего начальника зовут Пётр", "Моего начальника зовут Иван"),
+    ("我老板叫王强。", "我老板叫李伟。"),
+    ("我和老婆住在北京", "我搬到了上海"),
+    ("Vivimos en Madrid", "Nos hemos mudado a Sevilla"),
+    ("J'habite à Paris", "Nous avons déménagé à Lyon"),
 ]
 """Pairs of which the second, as a correction, takes the place of the first."""
 
@@ -72,6 +85,23 @@ OTHERS = [
     ("我是做推广的", "我在一家网店做推广"),
     ("我辞职了", "我同事在青岛工作"),
     ("我养猫两年了", "我现在养猫两年了"),
+    ("My name is Anna", "My boss is called Petra"),
+    ("My name is Anna", "My dentist is called Otto"),
+    ("My name is Anna", "My car is called Herbie"),
+    ("Mein Name ist Anna", "Ich habe einen Chef, der Klaus heißt"),
+    ("Anna s'appelle Anna Roux", "Le patron d'Anna s'appelle Karl"),
+    ("Anna is called Anna Meyer", "Correction: Anna's boss is called Petra"),
+    ("Меня зовут Анна", "Моего начальника зовут Пётр"),
+    ("Мой номер 5551", "Номер моей жены 5552"),
+    ("我叫赵敏。", "我老板叫王强。"),
+    ("My boss is Karl", "My landlord is Otto"),
+    ("My boss's wife is called Ida", "Correction: My wife's boss is called Eva"),
+    ("My boss is called Karl", "Correction: My boss's boss is called Otto"),
+    ("My boss works at Siemens", "I quit Siemens"),
+    ("My boss lives in Rome", "My boss is called Petra"),
+    ("My former boss is called Karl", "My boss is called Petra"),
+    ("My phone number is 5551", "My work phone number is 5552"),
+    ("My younger sister is called Ida", "Correction: My younger brother is called Tom"),
 ]
 
 OPINIONS = [

@@ -37,6 +37,10 @@ _HAN_PIECE: Final = re.compile(r"\d+|[\u3400-\u9fff]|[^\W\d]+")
 _ELIDED: Final = re.compile(r"^(?P<clitic>l|d|j|n|s|c|m|t|qu)['’](?=\w)")
 _INFLECTIONS: Final = ("s", "ed", "ing")
 _ME: Final = "i"
+_MAX_TOLD: Final = 4
+"""How many words tell the value of "not Klaus but Karl"; more are another statement."""
+_MAX_OPENING: Final = 8
+"""How many words of a clause may lead to its subject."""
 
 
 @frozen
@@ -102,6 +106,8 @@ _VERBS: Final = STATES | flagged("was")
 _ARTICLES: Final = flagged("article")
 _TO: Final = flagged("to")
 _MINE: Final = flagged("mine")
+_POSSESSIVES: Final = _MINE - {"我", "我们"}
+_HAS: Final = flagged("state") - COPULAS - _ARTICLES
 _OF: Final = flagged("of")
 KIN: Final = frozenset({"pets", "partner"})
 """Kinds of those who are relatives themselves: having them is told by a verb of state."""
@@ -190,7 +196,10 @@ def _tokens_of(piece: str) -> tuple[Token, ...]:
             words += map(Word, _cut_han(word.text))
         elif (elided := _ELIDED.match(word.text)) is not None:
             words += [Word({"n": "ne", "j": "je"}[clitic]) for clitic in elided["clitic"] if clitic in "nj"]
-            words.append(Word(word.text[elided.end() :], piece[elided.end() :][:1].isupper()))
+            name = piece[elided.end() :][:1].isupper()
+            if name and elided["clitic"] == "d":
+                words.append(Word("d'"))
+            words.append(Word(word.text[elided.end() :], name))
         else:
             words.append(word)
     return tuple([Token(word.text, word.name, sense(word.text)) for word in words])
@@ -214,7 +223,8 @@ class Claim:
 
     - `words`: its words, in order.
     - `subject`: a name, a noun, "i" for the speaker, or nothing.
-    - `relative`: the relative or possession of the subject that it is about: the sister in "Anna's sister".
+    - `relative`: the relatives or possessions of the subject that it is about, each after its owner: the
+      sister in "Anna's sister".
     - `attributes`: attributes of one value that it names.
     - `names`: everything in it that is written as a name.
     - `value`: roots of words that may be a value, with their kinds.
@@ -225,7 +235,7 @@ class Claim:
 
     words: tuple[str, ...]
     subject: str
-    relative: str
+    relative: tuple[str, ...]
     attributes: frozenset[str]
     names: frozenset[str]
     value: dict[str, str]
@@ -254,7 +264,9 @@ def claims(text: str, speaker: str = "") -> tuple[Claim, ...]:
     for part in parts:
         tokens = tokens_in(part)
         if 1 < len(tokens) <= _MAX_WORDS:
-            claim = _claim(part, tokens, subject, me, corrects=opening is not None)
+            told = _told(tokens)
+            corrects = opening is not None or len(told) < len(tokens)
+            claim = _claim(part, told, subject, me, corrects=corrects)
             subject = claim.subject or subject
             found.append(claim)
     return tuple(found)
@@ -271,6 +283,22 @@ def _clauses(sentence: str) -> list[str]:
         elif words:
             parts.append(part)
     return parts
+
+
+def _told(tokens: list[Token]) -> list[Token]:
+    """Return a clause without a value that it denies: "is called Karl" of "is not called Klaus but Karl"."""
+    place = next((place for place, token in enumerate(tokens) if token.has("contrast")), 0)
+    kinds = {token.kind for token in tokens[place + 1 :]} & {"name", "number", "day"}
+    denial = next((at for at, token in enumerate(tokens[:place]) if token.has("negative")), None)
+    start = place
+    while start and tokens[start - 1].kind in kinds:
+        start -= 1
+    if denial is None or start == place or not denial < start or len(tokens) - place > _MAX_TOLD:
+        return tokens
+    if any(token.has("good", "bad", "endured") for token in tokens):
+        return tokens
+    kept = [token for token in tokens[:start] if not token.has("negative")]
+    return kept + tokens[place + 1 :]
 
 
 def _claim(text: str, tokens: Sequence[Token], subject: str, me: str, *, corrects: bool) -> Claim:
@@ -306,14 +334,23 @@ def _claim(text: str, tokens: Sequence[Token], subject: str, me: str, *, correct
             sign = -sign
         else:
             flags |= {"lacking"}
-    head = _head_place(tokens, about)
     relative = _relative(tokens, names, possessive="'" in text or "’" in text)
+    head = _head_place(tokens, about, relative)
     kinds = _kinds(tokens, head, owned=bool(relative))
     heads = frozenset[str]().union(*(token.sense.heads for token in tokens))
     lacks = frozenset[str]().union(*(token.sense.lacks for token in tokens))
     if corrects:
         flags |= {"corrected"}
     attributes = _attributes(tokens, head, content, about)
+    own, other = (
+        frozenset[str]().union(
+            *(token.sense.attributes for token in tokens if is_own == (root(token.text) in relative))
+        )
+        for is_own in (True, False)
+    )
+    if attributes - own - {"name"}:
+        # "My boss lives in Rome" does not tell who the boss is.
+        attributes -= own - other
     return Claim(
         tuple(token.text for token in tokens),
         about,
@@ -334,12 +371,14 @@ def _is_part(text: str, about: str) -> bool:
     return text in about.split() or (text in about and _HAN.match(about) is not None)
 
 
-def _head_place(tokens: Sequence[Token], about: str) -> int:
+def _head_place(tokens: Sequence[Token], about: str, relative: tuple[str, ...]) -> int:
     """Return the place of the predicate: the first verb of state, or word with meaning after the subject."""
     after_subject = not about
     for place, token in enumerate(tokens):
         if _is_part(token.text, about) or token.has("me"):
             after_subject = True
+        elif token.has("person") and root(token.text) in relative:
+            continue
         elif token.text in _VERBS or (after_subject and not token.name and _may_predicate(token)):
             return place
     return len(tokens) - 1
@@ -411,31 +450,81 @@ def _attributes(tokens: Sequence[Token], head: int, content: dict[str, Token], a
     return frozenset({"being"})
 
 
-def _relative(tokens: Sequence[Token], names: frozenset[str], *, possessive: bool) -> str:
-    """Return the root of a word such as "sister" if a clause begins with a possessive and it."""
-    for place, token in enumerate(tokens[:6]):
-        before = tokens[place - 1] if place else None
+def _relative(tokens: Sequence[Token], names: frozenset[str], *, possessive: bool) -> tuple[str, ...]:
+    """Return the roots of the relatives and possessions that a clause is about, each after its owner.
+
+    "My boss's wife" and "the wife of my boss" are ("boss", "wife").
+    """
+    heads: list[str] = []
+    for place, token in enumerate(tokens[:_MAX_OPENING]):
+        following = tokens[place + 1] if place + 1 < len(tokens) else None
+        if token.has("person"):
+            after = [later.text for later in tokens[place + 1 : place + 3]]
+            owners = {earlier.text for earlier in tokens[max(0, place - 2) : place]}
+            owned = (
+                not owners.isdisjoint(_POSSESSIVES | {"的"})
+                or (place > 0 and tokens[place - 1].text in _MINE)
+                or (possessive and not owners.isdisjoint(names))
+            )
+            if (owned and not _is_company(tokens[:place], token)) or (
+                len(after) == 2 and after[0] in _OF and after[1] in names
+            ):
+                return (*_chain(tokens[place:], names), *heads)
+            if not owned and following is not None and (after[0] in _MINE or after[0] in _OF):
+                heads.insert(0, root(token.text))
+                continue
+            had = any(earlier.text in _HAS for earlier in tokens[:place])
+            told = any(later.sense.attributes for later in tokens[place + 1 :])
+            return (root(token.text),) if had and told else ()
         if (
-            before is not None
-            and before.text in _MINE
-            and not (token.sense.attributes or token.has("changed", "me"))
+            place
+            and tokens[place - 1].text in _POSSESSIVES
+            and token.is_content
+            and not token.has("changed")
+            and not (following is not None and following.has("person"))
+            and (not token.sense.attributes or _holds(tokens[place:]))
         ):
-            return root(token.text)
-        if not token.has("person"):
-            continue
-        after = [later.text for later in tokens[place + 1 : place + 3]]
-        owners = {earlier.text for earlier in tokens[max(0, place - 2) : place]}
-        owned = bool(owners & _MINE) or "的" in owners or (possessive and bool(owners & names))
-        if owned or (len(after) == 2 and after[0] in _OF and after[1] in names):
-            return root(token.text)
-        return ""
-    return ""
+            return (*_chain(tokens[place:], names), *heads)
+    return ()
+
+
+def _is_company(before: Sequence[Token], person: Token) -> bool:
+    """Return whether the speaker tells of somebody beside: "I live with my wife"."""
+    return bool(person.sense.attributes) and any(
+        token.has("first") or (token.has("me") and token.text not in _MINE) for token in before
+    )
+
+
+def _chain(tokens: Sequence[Token], names: frozenset[str]) -> list[str]:
+    """Return the root of the first word, and those of the persons that follow: "boss", "wife"."""
+    chain = [root(tokens[0].text)]
+    for token in tokens[1:]:
+        if token.has("person"):
+            chain.append(root(token.text))
+        elif token.text not in names and token.text != "的":
+            break
+    return chain
+
+
+def _holds(tokens: Sequence[Token]) -> bool:
+    """Return whether the first word owns what the clause names: the car in "my car is called Herbie"."""
+    held = tokens[0].sense.attributes
+    for place, token in enumerate(tokens[1:4], 1):
+        if token.text == "called" or (token.sense.attributes and held.isdisjoint(token.sense.attributes)):
+            return True
+        if token.has("me") or token.text in _PREPOSITIONS or (token.text in _VERBS and place > 1):
+            return False
+    return False
+
+
+def _is_noun(token: Token) -> bool:
+    return bool(token.sense.attributes) or token.has("person")
 
 
 def _subject(tokens: Sequence[Token], names: frozenset[str], me: str) -> str:
     """Return the subject of a clause: the speaker or the first name near its beginning, or its first noun."""
     first = run = ""
-    for place, token in enumerate(tokens[:8]):
+    for place, token in enumerate(tokens[:_MAX_OPENING]):
         text = token.text
         following = tokens[place + 1].text if place + 1 < len(tokens) else ""
         if not first and (
@@ -443,8 +532,9 @@ def _subject(tokens: Sequence[Token], names: frozenset[str], me: str) -> str:
         ):
             return me
         if token.has("me"):
-            owned = [later.text for later in tokens[place + 1 : place + 3]] if text in _MINE else []
-            return next((name for name in owned if name in names), me)
+            owned = tokens[place + 1 : place + 3] if text in _POSSESSIVES else ()
+            # In German every noun is written as a name.
+            return next((one.text for one in owned if one.text in names and not _is_noun(one)), me)
         if text in names:
             return f"{text} {following}" if following[:1].isdigit() else text
         if token.has("pronoun") and not (first or run):

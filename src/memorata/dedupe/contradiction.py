@@ -142,7 +142,7 @@ def _cue(a: Claim, b: Claim) -> Cue | None:
     if not _same_subject(a, b):
         return None
     excluded = (a.denied & b.kinds) | (b.denied & a.kinds)
-    if not b.relative and _ends(a, b, a.names):
+    if not b.relative and (a.subject != b.subject or not _is_of_person(a)) and _ends(a, b, a.names):
         return Cue.CHANGE
     if not excluded & KIN and _other_relative(a, b):
         return None
@@ -156,8 +156,8 @@ def _cue(a: Claim, b: Claim) -> Cue | None:
             if any("passing" in claim.flags for claim in (a, b) if claim.denied & excluded)
             else Cue.OPPOSITE
         )
-    named = any(name.startswith("favourite ") for name in a.attributes & b.attributes)
-    return _denial(a, b) or _opposite(a, b) or (_value(a, b) if named or not (a.sign or b.sign) else None)
+    favourite = any(name.startswith("favourite ") for name in a.attributes & b.attributes)
+    return _denial(a, b) or _opposite(a, b) or (_value(a, b) if favourite or not (a.sign or b.sign) else None)
 
 
 def _opinions(a: Claim, b: Claim) -> Cue | None:
@@ -288,11 +288,31 @@ def _same_subject(a: Claim, b: Claim) -> bool:
 
 def _other_relative(a: Claim, b: Claim) -> bool:
     """Return whether one claim is about a relative of the subject that the other does not name."""
-    return a.relative != b.relative and any(
-        one.relative
-        and one.relative not in {root(word) for word in other.words}
+    if a.relative == b.relative:
+        return False
+    if set(a.relative) == set(b.relative):
+        return True
+    return any(
+        not {root(word) for word in other.words}.issuperset(one.relative)
         and not (other.subject != one.subject and other.subject in one.words)
+        and not _is_partner(one, other)
         for one, other in ((a, b), (b, a))
+    )
+
+
+def _is_of_person(claim: Claim) -> bool:
+    """Return whether a claim is about somebody beside the subject, and not the partner."""
+    return "partner" not in claim.attributes and any(
+        root(word) in claim.relative and "person" in sense(word).flags for word in claim.words
+    )
+
+
+def _is_partner(one: Claim, other: Claim) -> bool:
+    """Return whether a claim only says who the partner is, and the other tells of marriage."""
+    return (
+        not other.relative
+        and "partner" in one.attributes & (other.attributes | other.kinds)
+        and one.attributes <= {"partner", "name"}
     )
 
 
