@@ -597,6 +597,7 @@ export type PeriodAnswer = {
   empty: boolean;
   inside: number;
   event: string;
+  unmatched: boolean;
   /** What was done with it, in words. */
   note: string;
 };

@@ -183,9 +183,9 @@ _REPAIR: Final = re.compile(
 
 
 def without_event_verbs(text: str) -> str:
-    """Return the words of a text but for those that only say that something took place.
+    """Return the words of a text but for those that only say that something took place or was said.
 
-    "What happened in May?" asks for May and for nothing else.
+    "What happened in May?" and "What did we talk about in May?" ask for May and for nothing else.
 
     >>> without_event_verbs("What happened?"), without_event_verbs("Что произошло с Анной?")
     ('what', 'что с анной')

@@ -128,3 +128,49 @@ def test_the_tense_says_which_weekday_it_is(memory: Engine, text: str, day: date
 )
 def test_a_habit_is_no_date(memory: Engine, text: str) -> None:
     assert memory.remember(text).valid_from is None
+
+
+SAID = (
+    "We chose blue for the kitchen.",
+    "Ann's flight lands at nine.",
+    "The invoice of the plumber is paid.",
+    "I want to learn Portuguese.",
+)
+
+
+@pytest.fixture
+def diary(memory: Engine, clock: Clock) -> Engine:
+    for days, text in (
+        *((1, text) for text in SAID),
+        (9, "I bought a lamp."),
+        (30, "My cat is called Minka."),
+    ):
+        clock.now = NOW - timedelta(days=days)
+        memory.remember(text)
+    clock.now = NOW
+    return memory
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What did we talk about yesterday?",
+        "What did I say yesterday?",
+        "summarise yesterday",
+        "Was haben wir gestern besprochen?",
+        "Worüber haben wir gestern gesprochen?",
+        "¿De qué hablamos ayer?",
+        "De quoi avons-nous parlé hier ?",
+        "Di cosa abbiamo parlato ieri?",
+        "О чём мы говорили вчера?",
+    ],
+)
+def test_what_was_said_in_a_period_is_all_of_it(diary: Engine, query: str) -> None:
+    assert {hit.memory.content for hit in diary.recall(query).hits} == set(SAID)
+
+
+def test_a_period_with_memories_that_do_not_match_is_not_called_empty(diary: Engine) -> None:
+    period = diary.recall("What did Bob decide about tungsten yesterday?").period
+    assert period is not None
+    assert (period.restricts, period.empty, period.unmatched) == (False, False, True)
+    assert period.note.startswith("nothing of “yesterday” (2026-11-17 to 2026-11-17) matches the query")

@@ -303,7 +303,7 @@ class Recaller:
         )
         ranked = run(recipe, context)
         if restricts and scope is not None and scope.restricts and not scope.holds(ranked.slots):
-            scope = scope.opened(view)
+            scope = replace(scope.opened(view), empty=False, unmatched=True)
             opened = replace(context, view=view, near=scope.near, period=scope.period)
             ranked = run(recipe, opened)
         sessions: tuple[SessionHit, ...] = ()

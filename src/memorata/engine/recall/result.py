@@ -71,6 +71,8 @@ class RecalledPeriod:
         The number of hits inside it, where it restricts.
     event
         The id of the memory that dates it, where the query names an event: "before my trip".
+    unmatched
+        Whether it has memories, but none that matches the query, so that all were searched.
 
     Examples
     --------
@@ -89,6 +91,7 @@ class RecalledPeriod:
     empty: bool
     inside: int
     event: str = ""
+    unmatched: bool = False
 
     @property
     def note(self) -> str:
@@ -97,6 +100,8 @@ class RecalledPeriod:
         named = f"“{self.phrase}” ({days})" if self.phrase else days
         if self.empty:
             return f"nothing found of {named}; what is closest in time comes first"
+        if self.unmatched:
+            return f"nothing of {named} matches the query; what is closest in time comes first"
         return f"kept to {named}" if self.restricts else f"what is of {named} comes first"
 
     def as_dict(self) -> dict[str, Any]:

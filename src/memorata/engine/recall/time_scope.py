@@ -95,6 +95,8 @@ class TimeScope:
     near: FloatArray
     restricts: bool
     empty: bool = False
+    unmatched: bool = False
+    """Whether it has memories, and none of them was found."""
     ahead: bool = False
     """Whether the period is ahead, within a year, and asked for what is planned in it."""
 
@@ -125,7 +127,14 @@ class TimeScope:
         period, restricts = self.named.period or self.period, self.restricts and restrict
         inside = int(np.count_nonzero(self.near[slots] >= INSIDE)) if restricts else 0
         return RecalledPeriod(
-            self.named.phrase, period.start, period.end, restricts, self.empty, inside, self.named.event
+            self.named.phrase,
+            period.start,
+            period.end,
+            restricts,
+            self.empty,
+            inside,
+            self.named.event,
+            self.unmatched,
         )
 
 
