@@ -109,6 +109,7 @@ _MINE: Final = flagged("mine")
 _POSSESSIVES: Final = _MINE - {"我", "我们"}
 _HAS: Final = flagged("state") - COPULAS - _ARTICLES
 _OF: Final = flagged("of")
+_COMPANY: Final = flagged("company")
 KIN: Final = frozenset({"pets", "partner"})
 """Kinds of those who are relatives themselves: having them is told by a verb of state."""
 _PREDICATES: Final = frozenset({"residence", "work", "diet", "use"})
@@ -466,9 +467,9 @@ def _relative(tokens: Sequence[Token], names: frozenset[str], *, possessive: boo
                 or (place > 0 and tokens[place - 1].text in _MINE)
                 or (possessive and not owners.isdisjoint(names))
             )
-            if (owned and not _is_company(tokens[:place], token)) or (
-                len(after) == 2 and after[0] in _OF and after[1] in names
-            ):
+            # Company is no owner: "I live with my wife in Rome".
+            beside = any(earlier.text in _COMPANY for earlier in tokens[max(0, place - 3) : place])
+            if (owned and not beside) or (len(after) == 2 and after[0] in _OF and after[1] in names):
                 return (*_chain(tokens[place:], names), *heads)
             if not owned and following is not None and (after[0] in _MINE or after[0] in _OF):
                 heads.insert(0, root(token.text))
@@ -486,13 +487,6 @@ def _relative(tokens: Sequence[Token], names: frozenset[str], *, possessive: boo
         ):
             return (*_chain(tokens[place:], names), *heads)
     return ()
-
-
-def _is_company(before: Sequence[Token], person: Token) -> bool:
-    """Return whether the speaker tells of somebody beside: "I live with my wife"."""
-    return bool(person.sense.attributes) and any(
-        token.has("first") or (token.has("me") and token.text not in _MINE) for token in before
-    )
 
 
 def _chain(tokens: Sequence[Token], names: frozenset[str]) -> list[str]:

@@ -144,7 +144,7 @@ def _cue(a: Claim, b: Claim) -> Cue | None:
     excluded = (a.denied & b.kinds) | (b.denied & a.kinds)
     if not b.relative and (a.subject != b.subject or not _is_of_person(a)) and _ends(a, b, a.names):
         return Cue.CHANGE
-    if not excluded & KIN and _other_relative(a, b):
+    if _other_relative(a, b) and not (_is_of_kin(a, excluded) and _is_of_kin(b, excluded)):
         return None
     if {"good", "bad"} <= a.flags or {"good", "bad"} <= b.flags:
         return None
@@ -304,6 +304,14 @@ def _is_of_person(claim: Claim) -> bool:
     """Return whether a claim is about somebody beside the subject, and not the partner."""
     return "partner" not in claim.attributes and any(
         root(word) in claim.relative and "person" in sense(word).flags for word in claim.words
+    )
+
+
+def _is_of_kin(claim: Claim, excluded: frozenset[str]) -> bool:
+    """Return whether a claim tells of the subject, or of the one whom the other claim excludes: "my wife"."""
+    kin = {root(word) for word in claim.words if sense(word).kinds & excluded & KIN}
+    return bool(excluded & KIN) and (
+        not claim.relative or (len(claim.relative) == 1 and kin.issuperset(claim.relative))
     )
 
 
