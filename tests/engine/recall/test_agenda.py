@@ -102,6 +102,8 @@ def test_a_move_dates_what_was_before_it(agenda: Engine) -> None:
         ("Zahnarzttermin am 25. November", date(2026, 11, 25)),
         ("Dinner on Wednesday", date(2026, 11, 18)),
         ("On Thursday we had dinner.", date(2026, 11, 12)),
+        ("On Thursday, we had dinner.", date(2026, 11, 12)),
+        ("On Monday, we have dinner with the Schmidts.", date(2026, 11, 23)),
         ("On Thursday the kids went home.", date(2026, 11, 12)),
         ("Dinner on Thursday was great.", date(2026, 11, 12)),
         ("Met Bob on Friday.", date(2026, 11, 13)),

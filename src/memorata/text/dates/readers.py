@@ -103,9 +103,12 @@ class Phrase:
         """
         start, end = self.match.span()
         before = _CLAUSE_END.split(self.original[max(0, start - _CLAUSE) : start])[-1]
-        after = _CLAUSE_END.split(self.original[end : end + _CLAUSE])[0]
+        opens = len(before.split()) <= _OPENING
+        rest = self.original[end : end + _CLAUSE]
+        # A comma after what opens a clause does not end it: "On Monday, we came".
+        after = _CLAUSE_END.split(rest.lstrip(", ") if opens else rest)[0]
         words = self.vocabulary
-        if words.says(words.perfect, f"{before}{self.original[start:end]}{after}"):
+        if words.says(words.perfect, f"{before}{self.original[start:end]} {after}"):
             return -1
         if re.search(rf"(?:{words.ahead})$", before):
             return 1
@@ -115,7 +118,7 @@ class Phrase:
             return 1
         if words.says(words.told, after):
             return -1
-        if len(before.split()) > _OPENING:
+        if not opens:
             return 0
         # "On Monday we come" is read as "we come on Monday".
         opening = f"{after.strip()} {before.strip().lower()} "
