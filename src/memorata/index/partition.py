@@ -41,6 +41,8 @@ _POSTING: Final = Struct("=ii")
 _SLOT_BYTES: Final = 20
 _MAX_MEMORY_BYTES: Final = 16 * 1024 * 1024
 """Most bytes of cached memories; then the cache is cleared."""
+_MEMORY_BYTES: Final = 1_300
+"""Bytes of a memory beside its content, tags, entities and metadata: 1,244 to 1,278 as `bytes_of` counts."""
 _NUMBER_OF: Final = {field: number for number, field in enumerate(FIELDS)}
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 _NOT_VISIBLE: Final = Saturated(np.zeros(0, np.intp), np.zeros(0, np.uint16), np.zeros(0))
@@ -178,7 +180,9 @@ class Partition:
             if self._memory_bytes > _MAX_MEMORY_BYTES:
                 self.forget_memories()
             if slot not in self._memories:
-                self._memory_bytes += bytes_of(memory)
+                self._memory_bytes += _MEMORY_BYTES + bytes_of(
+                    (memory.content, memory.tags, memory.entities, memory.metadata)
+                )
             self._memories[slot] = memory
         return [memories[slot] for slot in slots]
 
