@@ -465,6 +465,7 @@ def _relative(tokens: Sequence[Token], names: frozenset[str], *, possessive: boo
             owned = (
                 not owners.isdisjoint(_POSSESSIVES | {"的"})
                 or (place > 0 and tokens[place - 1].text in _MINE)
+                or (place > 1 and tokens[place - 2].text in _MINE and tokens[place - 1].has("light"))
                 or (possessive and not owners.isdisjoint(names))
             )
             # Company is no owner: "I live with my wife in Rome".
