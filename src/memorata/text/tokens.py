@@ -219,7 +219,7 @@ _SENTENCE_START: Final = re.compile(
     r"[.!?…。！？]['\"’”»)\]]*\s+|\n|[:;]\s|[\"“„«(\[]\s*$|[-*•–—]\s+$|^\s*\d+[.)]\s"
 )
 MAX_CACHED_WORDS: Final = 32_768
-"""Some ten megabytes. 8,000 turns of chats have more than 8,192 words; cut there, a first recall took a third more."""
+"""Some ten megabytes: 8,000 turns of chats have more than 8,192 words; with so few a recall takes longer."""
 MAX_CACHED_LENGTH: Final = 64
 _Value = TypeVar("_Value")
 
