@@ -97,6 +97,7 @@ OTHERS = [
     ("我叫赵敏。", "我老板叫王强。"),
     ("王静是我的表姐，其生日是2月21日。", "李梅是我的下属，其生日是12月3日。"),
     ("我舅妈都62岁了。", "我那个下属今年39岁。"),
+    ("我的上司身高才166厘米。", "我的上司叫张静怡。"),
     ("My boss is Karl", "My landlord is Otto"),
     ("My boss's wife is called Ida", "Correction: My wife's boss is called Eva"),
     ("My boss is called Karl", "Correction: My boss's boss is called Otto"),

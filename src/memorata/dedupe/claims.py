@@ -349,7 +349,10 @@ def _claim(text: str, tokens: Sequence[Token], subject: str, me: str, *, correct
         )
         for is_own in (True, False)
     )
-    if attributes - own - {"name"}:
+    says = (
+        "name" in attributes or flags & {"changed", "ended"} or any(token.text in COPULAS for token in tokens)
+    )
+    if attributes - own - {"name"} or not says:
         # "My boss lives in Rome" does not tell who the boss is.
         attributes -= own - other
     return Claim(
