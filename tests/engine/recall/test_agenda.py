@@ -116,6 +116,14 @@ def test_a_move_dates_what_was_before_it(agenda: Engine) -> None:
         ("El viernes fuimos al cine.", date(2026, 11, 13)),
         ("Compré pan el viernes.", date(2026, 11, 13)),
         ("Comimos con Ana el viernes.", date(2026, 11, 13)),
+        ("Dîner avec Paul lundi.", date(2026, 11, 23)),
+        ("Lundi nous mangeons avec Paul.", date(2026, 11, 23)),
+        ("Nous avons vu Paul vendredi.", date(2026, 11, 13)),
+        ("Vendredi, il est venu.", date(2026, 11, 13)),
+        ("Cena con Anna lunedì.", date(2026, 11, 23)),
+        ("Lunedì andiamo al cinema.", date(2026, 11, 23)),
+        ("Ho visto Anna venerdì.", date(2026, 11, 13)),
+        ("Venerdì siamo andati al cinema.", date(2026, 11, 13)),
     ],
 )
 def test_the_tense_says_which_weekday_it_is(memory: Engine, text: str, day: date) -> None:
@@ -126,7 +134,13 @@ def test_the_tense_says_which_weekday_it_is(memory: Engine, text: str, day: date
 
 @pytest.mark.parametrize(
     "text",
-    ["The shop is closed on Wednesday afternoons.", "We are closed on Monday mornings."],
+    [
+        "The shop is closed on Wednesday afternoons.",
+        "We are closed on Monday mornings.",
+        "Chaque vendredi je nage.",
+        "Camille organise chaque premier jeudi du mois une soirée.",
+        "Ogni venerdì nuoto.",
+    ],
 )
 def test_a_habit_is_no_date(memory: Engine, text: str) -> None:
     assert memory.remember(text).valid_from is None

@@ -390,6 +390,7 @@ def _shared_rules(phrases: Mapping[str, Any], vocabulary: Vocabulary) -> tuple[R
         *announced(read.bare_weekend, "weekend"),
         (read.weekday, r"{which} {weekday}"),
         (read.weekday, r"{weekday} {which}"),
+        *((read.surely(read.weekday), f"{guard}{{weekday}}") for guard in phrases.get("bare_weekday", ())),
         (read.weekday, r"{weekday}"),
         (read.day, rf"{day}{of}{{month}},?{of}{{year}}"),
         (read.day, rf"{day}{of}{{month}}"),
