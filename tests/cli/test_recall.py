@@ -101,10 +101,10 @@ def test_nothing_found_is_code_1_and_says_what_was_nearest(cli: Run, tea: str) -
 def test_refused_hits_are_shown_if_asked_for_and_marked(cli: Run, tea: str) -> None:
     asked = ("recall", "what tea does Anna like", "--min-confidence", "1")
     assert (cli(*asked).code, cli(*asked).out) == (1, "")
-    (line,) = cli(*asked, "--refused").lines
+    line, *_ = cli(*asked, "--refused").lines
     assert line.startswith("refused\t")
     assert tea in line
-    (hit,) = json.loads(cli("--json", *asked).out)["refused"]
+    hit, *_ = json.loads(cli("--json", *asked).out)["refused"]
     assert (hit["id"], hit["refused"]) == (tea, True)
 
 

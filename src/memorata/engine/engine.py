@@ -459,8 +459,8 @@ class Engine:
             is about. The last four are read.
         min_confidence
             The least confidence of the result (how likely the query is about what is stored), from 0 to 1:
-            below it all hits are in `refused` of the result, marked, instead of in `hits`. None for
-            what the recipe requires; with 0 nothing is refused.
+            below it all hits are in `refused` of the result, marked, instead of in `hits`. It replaces what
+            the recipe requires, which None keeps; with 0 nothing is refused.
         namespace
             Whose memory; None for the engine's.
         """
@@ -472,9 +472,7 @@ class Engine:
             chosen = self._recipes.get(recipe, namespace=namespace)
             if min_confidence is not None:
                 checks.probability("min_confidence", min_confidence)
-                chosen = replace(
-                    chosen if min_confidence else chosen.ungated(), min_confidence=min_confidence
-                )
+                chosen = replace(chosen.ungated(), min_confidence=min_confidence)
             request = Request.of(
                 asked,
                 self.runtime.path(namespace),

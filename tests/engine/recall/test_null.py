@@ -84,3 +84,14 @@ def test_a_caller_that_brings_vectors_is_asked_for_no_others() -> None:
         vector = embedder.embed_documents(["Who is my dentist?"])[0]
         found = memory.recall(memorata.Query("Who is my dentist?", vector=vector), min_confidence=0)
     assert found.hits[0].content == FACTS[0]
+
+
+def test_a_least_confidence_replaces_the_thresholds_of_the_recipe() -> None:
+    with memorata.open(":memory:", embedder="builtin") as memory:
+        said = "I am Alex, I am a vegetarian and allergic to nuts."
+        memory.remember(said, source={"speaker": "Alex", "role": "user"})
+        memory.remember_many([{"content": fact} for fact in FACTS])
+        assert memory.recall("what can I not eat?").hits == ()
+        assert memory.recall("what can I not eat?", min_confidence=0.05).hits[0].content == said
+        sure = memory.recall("what can I not eat?", min_confidence=0.5)
+        assert (sure.hits, sure.refused[0].content) == ((), said)
