@@ -4,8 +4,8 @@ A score orders the candidates of one query and is relative to the best of them: 
 confidence is comparable between queries, stores and embedders. It is a logistic regression (Platt, 1999)
 over nine features, each without a unit: of ten hits with a confidence of 0.7, seven answer. That of a recall
 is how likely the query is about the store, where as many are about something else; it cannot tell whether an
-answer was ever said. It compares the query with the store's null (:mod:`memorata.engine.recall.null`). It is
-the gate of the default.
+answer was ever said. It compares the query with the store's null (:mod:`memorata.engine.recall.null`). With
+`min_confidence` it is the gate.
 
 ``benchmarks/answer_confidence.py`` learns the weights of hits, ``benchmarks/gate.py`` those of a recall, with
 every set left out once.
