@@ -58,6 +58,9 @@ CHANGES = [
 """Pairs of which the second, as a correction, takes the place of the first."""
 
 OTHERS = [
+    ("Thought number 7", "Thought number 15"),
+    ("I am in room number 7.", "I am in room number 9."),
+    ("Zimmer Nummer 7 ist gebucht.", "Zimmer Nummer 9 ist gebucht."),
     ("Anna lives in Rome", "Bob lives in Paris now"),
     ("Anna lives in Rome", "Anna visited Paris"),
     ("Anna lived in Rome as a student", "Anna lives in Paris now"),

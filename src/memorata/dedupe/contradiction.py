@@ -37,6 +37,8 @@ _NAMED: Final = frozenset(["residence", "partner", "holder", "place", "name", "t
 _PREPOSITIONS: Final = flagged("preposition")
 _PURPOSE: Final = flagged("purpose")
 _COMPANY: Final = flagged("company")
+_NUMBERED: Final = flagged("numbered")
+"""A number behind one of these names a thing: "room number 7" is another than "room number 9"."""
 _NEW: Final = flagged("new")
 _NOW: Final = flagged("now")
 _MAX_QUOTED: Final = 80
@@ -235,13 +237,16 @@ def _value(a: Claim, b: Claim) -> Cue | None:
         return Cue.CHANGE
     if "corrected" in b.flags and (common or _head(a) == _head(b) != ""):
         return Cue.CORRECTION
-    if kinds == ({"number"}, {"number"}) and _replaces(a, b, common):
-        return Cue.NUMBER
+    start, _ = _frame(a.words, b.words)
+    if kinds == ({"number"}, {"number"}):
+        if start and a.words[start - 1] in _NUMBERED:
+            return None
+        if _replaces(a, b, common):
+            return Cue.NUMBER
     if "several" in a.flags & b.flags or not kinds[0] & kinds[1] or {"name", "number"} <= kinds[0] & kinds[1]:
         return None
     if "day" in kinds[0] & kinds[1] and "time" not in common:
         return None
-    start, _ = _frame(a.words, b.words)
     if not named or ("partner" not in common and start and a.words[start - 1] in _COMPANY):
         return None
     if "passing" in a.flags | b.flags or max(len(a.content), len(b.content)) > _MAX_CONTENT:
