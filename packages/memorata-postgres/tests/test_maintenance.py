@@ -14,13 +14,16 @@ def test_a_purge_and_a_vacuum_leave_no_bytes_in_the_tables(url: str) -> None:
     store.add([entry("secret", "xyzzysecretxyzzy tea"), entry("b", "tea")])
     store.purge(HERE, ["secret"])
     with psycopg.connect(url, autocommit=True) as connection:
-        store.vacuum()
-        connection.execute("CHECKPOINT")
-        for table in ("memories", "segments"):
-            (content,) = connection.execute(
-                "SELECT pg_read_binary_file(pg_relation_filepath(%s::regclass))", (table,)
-            ).fetchone() or (b"",)
-            assert b"xyzzysecret" not in bytes(content)
+
+        def left() -> bool:
+            store.vacuum()
+            connection.execute("CHECKPOINT")
+            files = "SELECT pg_read_binary_file(pg_relation_filepath(%s::regclass))"
+            read = [connection.execute(files, (table,)).fetchone() for table in ("memories", "segments")]
+            return any(b"xyzzysecret" in bytes(row[0]) for row in read if row is not None)
+
+        # A transaction of the server's own, such as an automatic vacuum, may keep what is dead for a moment.
+        assert not all(left() for _ in range(20))
     assert [memory.id for memory in store.export(None)] == ["b"]
     store.close()
 
